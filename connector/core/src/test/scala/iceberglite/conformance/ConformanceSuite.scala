@@ -26,6 +26,10 @@ class ConformanceSuite extends AnyFunSuite {
     assert(ruleIds.distinct.size == ruleIds.size)
   }
 
+  test("the sentence of every rule ends with a period") {
+    assert(rules.map(_.sentence).filterNot(_.endsWith(".")).isEmpty)
+  }
+
   test("every rule lists the files that implement the rule, and these files exist") {
     assert(rules.filter(_.implementedIn.isEmpty).map(_.id).isEmpty)
     assert(rules.flatMap(_.implementedIn).distinct.filterNot(f => Files.isRegularFile(Conformance.source(f))).isEmpty)

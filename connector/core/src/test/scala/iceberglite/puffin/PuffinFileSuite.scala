@@ -11,6 +11,7 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
+import iceberglite.Allocation
 import iceberglite.conformance.StatisticsRules
 import iceberglite.spec.IcebergError.{InvalidMetadata, UnreadableFile}
 import iceberglite.spec.metadata.{BlobMetadata, PuffinBlob, PuffinFooter}
@@ -23,6 +24,18 @@ class PuffinFileSuite extends AnyFunSuite with TemporaryDirectory with ScalaChec
 
   private def metadata(blobType: String, properties: (String, String)*): BlobMetadata =
     BlobMetadata(blobType, 7L, 3L, Vector(1, 2), properties.toMap)
+
+  /** The maximum number of bytes that the rejection of a damaged part of a file may allocate. */
+  private val MaxAllocatedBytes = 4L << 20
+
+  /** Runs a check that a read fails, and checks that it allocates at most `MaxAllocatedBytes`. */
+  private def bounded[A](rejection: => A): A = {
+    // The first call loads classes, so that their memory is not measured.
+    rejection
+    val (error, allocated) = Allocation.of(rejection)
+    assert(allocated < MaxAllocatedBytes, s"the failed read allocated $allocated bytes")
+    error
+  }
 
   private def blob(text: String, codec: PuffinCodec = PuffinCodec.Uncompressed): NewBlob =
     NewBlob(metadata("some-type"), text.getBytes(UTF_8), codec)
@@ -133,10 +146,12 @@ class PuffinFileSuite extends AnyFunSuite with TemporaryDirectory with ScalaChec
 
   test("an impossible size of the footer payload is rejected", StatisticsRules.puffinIsChecked) {
     val validFile = file(blobJson(4, 0))
-    Seq(Int.MaxValue, -1, Int.MinValue, validFile.length).foreach { size =>
+    // The JVM could allocate an array of 64 MiB.
+    Seq(Int.MaxValue, -1, Int.MinValue, 1 << 26, validFile.length).foreach { size =>
       val changed = validFile.clone()
       ByteBuffer.wrap(changed).order(ByteOrder.LITTLE_ENDIAN).putInt(validFile.length - 12, size)
-      assert(intercept[UnreadableFile](openBytes(changed)).reason.contains(s"a payload of $size bytes"))
+      val error = bounded(intercept[UnreadableFile](openBytes(changed)))
+      assert(error.reason.contains(s"a payload of $size bytes"))
     }
   }
 
@@ -199,13 +214,15 @@ class PuffinFileSuite extends AnyFunSuite with TemporaryDirectory with ScalaChec
       changed(14) = (hash >> 8).toByte
       changed
     }
-    Seq(Long.MaxValue, 1L << 40, 1L << 30).foreach { size =>
-      assert(intercept[DamagedBlob](PuffinCodec.Lz4.decompress(claiming(size))).reason.contains(s"claims $size bytes"))
+    // The JVM could allocate an array of 64 MiB.
+    Seq(Long.MaxValue, 1L << 40, 1L << 30, 1L << 26).foreach { size =>
+      val error = bounded(intercept[DamagedBlob](PuffinCodec.Lz4.decompress(claiming(size))))
+      assert(error.reason.contains(s"claims $size bytes"))
     }
     Seq(0L, 999L, 1001L).foreach(size => intercept[DamagedBlob](PuffinCodec.Lz4.decompress(claiming(size))))
     val huge = Array(0x28, 0xb5, 0x2f, 0xfd, 0xe0).map(_.toByte) ++ Array.fill(7)(0xff.toByte) ++ Array(0x7f, 1, 0, 0)
       .map(_.toByte)
-    assert(intercept[DamagedBlob](PuffinCodec.ZStandard.decompress(huge)).reason.contains("bytes expand to"))
+    assert(bounded(intercept[DamagedBlob](PuffinCodec.ZStandard.decompress(huge))).reason.contains("bytes expand to"))
   }
 
   test(
@@ -214,7 +231,8 @@ class PuffinFileSuite extends AnyFunSuite with TemporaryDirectory with ScalaChec
   ) {
     val bomb = PuffinCodec.ZStandard.compress(new Array[Byte]((1 << 28) + 1))
     assert(bomb.length < 100000)
-    assert(intercept[DamagedBlob](PuffinCodec.ZStandard.decompress(bomb)).reason.contains("more than the limit"))
+    val error = bounded(intercept[DamagedBlob](PuffinCodec.ZStandard.decompress(bomb)))
+    assert(error.reason.contains("more than the limit"))
   }
 
   test("a compressed frame without content size is rejected", StatisticsRules.puffinCodecs) {
