@@ -23,7 +23,8 @@ val compilerOptions = Seq(
   "-unchecked",
   "-Ywarn-unused",
   "-Ywarn-dead-code",
-  "-Xlint:adapted-args,infer-any,missing-interpolator,private-shadow,type-parameter-shadow,inaccessible,nullary-unit,stars-align,constant"
+  "-Xlint:adapted-args,infer-any,missing-interpolator,private-shadow,type-parameter-shadow,inaccessible,nullary-unit," +
+    "stars-align,constant"
 )
 
 val common = Seq(

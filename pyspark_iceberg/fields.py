@@ -39,7 +39,10 @@ class TypedTuple(tuple[T, ...], Generic[T]):
 
     def to_df(self) -> DataFrame:
         """Return the objects as a DataFrame, with a column for each field."""
-        rows = [tuple(_plain(getattr(value, field.name)) for field in fields(value)) for value in self]  # type: ignore[arg-type]
+        rows = [
+            tuple(_plain(getattr(value, field.name)) for field in fields(value))  # type: ignore[arg-type]
+            for value in self
+        ]
         return self._spark.createDataFrame(rows, self._ddl)
 
 

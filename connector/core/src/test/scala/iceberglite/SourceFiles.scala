@@ -44,7 +44,8 @@ object SourceFiles {
   final case class Definition(name: String, isOverride: Boolean, body: String, line: Int)
 
   private val definition =
-    """(?m)^\s*((?:(?:override|final|private|protected|implicit)(?:\[\w+\])?\s+)*)(?:def|lazy val)\s+([\w]+|[^\s\w(\[:]+)""".r
+    ("""(?m)^\s*((?:(?:override|final|private|protected|implicit)(?:\[\w+\])?\s+)*)""" +
+      """(?:def|lazy val)\s+([\w]+|[^\s\w(\[:]+)""").r
 
   /** Returns the methods and lazy values of a source that have a body. */
   def definitions(code: String): Vector[Definition] = definition.findAllMatchIn(code).toVector.flatMap { m =>

@@ -15,7 +15,8 @@ class SourceRulesSuite extends AnyFunSuite {
   /** Matches a class that implements an interface through which Spark calls the connector on the driver. */
   private val callable =
     ("""\b(?:extends|with)\s+(?:Table|TableCatalog|StagingTableCatalog|LiteCatalog|FunctionCatalog|""" +
-      """CatalogExtension|TableProvider|PinnableTable|StagedTable|SparkStagedTable|ScanBuilder|Scan|LocalScan|Batch|""" +
+      """CatalogExtension|TableProvider|PinnableTable|StagedTable|SparkStagedTable|ScanBuilder|Scan|LocalScan|""" +
+        """Batch|""" +
       """WriteBuilder|Write|BatchWrite|DeltaWriteBuilder|DeltaWrite|DeltaBatchWrite|RowLevelOperation|""" +
       """RequiresDistributionAndOrdering|SupportsDelta|SupportsNamespaces|SupportsCatalogOptions|SupportsWrite|""" +
       """SupportsPushDown\w+|SupportsReport\w+|SupportsOverwriteV2|LeafRunnableCommand)\b""").r
@@ -175,6 +176,16 @@ class SourceRulesSuite extends AnyFunSuite {
     }.groupBy(_._1).mapValues(_.map(_._2).distinct)
     assert(packagesOf.size > 1000)
     assert(packagesOf.filter(_._2.size > 1).keySet.isEmpty)
+  }
+
+  test("a line has at most 120 characters, also in comments and strings, which the formatter does not wrap") {
+    val folders = SourceFiles.connector.toFile.list.toVector.sorted
+    val projects = folders.filter(p => Files.isDirectory(SourceFiles.connector.resolve(s"$p/src")))
+    val long = for {
+      file <- projects.flatMap(p => SourceFiles.in(s"$p/src"))
+      (line, i) <- new String(Files.readAllBytes(file), "UTF-8").split('\n').zipWithIndex if line.length > 120
+    } yield s"$file:${i + 1}"
+    assert(projects.contains("spark") && long.isEmpty)
   }
 
   test("no member is private[spark], because Spark also has a package spark; private[iceberglite] is used instead") {

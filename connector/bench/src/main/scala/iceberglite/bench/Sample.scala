@@ -40,7 +40,8 @@ object Sample {
   def micros(file: Int): Long = day(file) * MicrosPerDay
 
   def path(file: Int): String =
-    f"s3://warehouse/db/events/data/ts_day=${day(file)}/00000-$file%07d-6a2b5e5c-3f0e-4b0e-9a51-2f6d1c0e8b7a-00001.parquet"
+    f"s3://warehouse/db/events/data/ts_day=${day(file)}/" +
+      f"00000-$file%07d-6a2b5e5c-3f0e-4b0e-9a51-2f6d1c0e8b7a-00001.parquet"
 
   def lower(column: NestedField, file: Int): ByteBuffer = bound(column, file, 0L)
 

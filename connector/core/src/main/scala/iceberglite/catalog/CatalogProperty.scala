@@ -135,8 +135,8 @@ object CatalogProperty {
   val UniqueTableLocation: CatalogProperty = declared(CatalogProperty(
     "unique-table-location",
     Some("false"),
-    "Whether the default location of a new table ends with a unique suffix, so that a table that is dropped and created " +
-      "again gets another location; only for catalogs of type jdbc and hive"
+    "Whether the default location of a new table ends with a unique suffix, so that a table that is dropped and " +
+      "created again gets another location; only for catalogs of type jdbc and hive"
   ))
   val OwnedLocations: CatalogProperty = declared(CatalogProperty(
     "owned-locations",

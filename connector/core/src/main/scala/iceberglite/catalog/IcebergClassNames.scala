@@ -11,8 +11,8 @@ private[catalog] object IcebergClassNames {
 
   /** The advice to users of catalogs that are supported only through their REST servers. */
   val RestRecipes: String =
-    "Glue, S3 Tables, Nessie, Polaris, Unity Catalog and Lakekeeper have REST servers: use type=rest with the settings " +
-      "in docs/catalogs/rest-servers.md"
+    "Glue, S3 Tables, Nessie, Polaris, Unity Catalog and Lakekeeper have REST servers: use type=rest with the " +
+      "settings in docs/catalogs/rest-servers.md"
 
   private val kinds: Map[String, String] = Map(
     s"$Package.hadoop.HadoopCatalog" -> "hadoop",
@@ -42,7 +42,8 @@ private[catalog] object IcebergClassNames {
           impl,
           throw Unsupported(
             s"${CatalogProperty.CatalogImpl.key}=$impl in catalog $name",
-            s"Classes of other implementations are not loaded. Remove it, and set type to one of $supported. $RestRecipes"
+            s"Classes of other implementations are not loaded. Remove it, and set type to one of $supported. " +
+              s"$RestRecipes"
           )
         )
         CatalogProperty.Type.in(properties).filterNot(_.equalsIgnoreCase(kind)).foreach { other =>

@@ -50,8 +50,8 @@ abstract private[iceberglite] class FieldTraversal[F <: RowField[F], P <: FieldP
   protected def map(place: P, key: W, value: W): W
 
   /**
-   * Returns the writer of a field that the file does not contain, or `None` if the values of the field are ignored, which
-   * is the default.
+   * Returns the writer of a field that the file does not contain, or `None` if the values of the field are ignored,
+   * which is the default.
    */
   @nowarn("cat=unused-params") // unused by default
   protected def unstored(f: F, name: String): Option[W] = None

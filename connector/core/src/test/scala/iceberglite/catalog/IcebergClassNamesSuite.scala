@@ -18,7 +18,8 @@ class IcebergClassNamesSuite extends AnyFunSuite {
   }
 
   test("any other catalog class, or a class that contradicts the type, is rejected, and the error contains the class") {
-    Seq("org.apache.iceberg.aws.glue.GlueCatalog", "org.apache.iceberg.nessie.NessieCatalog", "com.example.Mine").foreach {
+    val glue = "org.apache.iceberg.aws.glue.GlueCatalog"
+    Seq(glue, "org.apache.iceberg.nessie.NessieCatalog", "com.example.Mine").foreach {
       impl =>
         val message = intercept[Unsupported](open("catalog-impl" -> impl)).getMessage
         assert(message.contains(impl) && message.contains("catalog lite") && message.contains("hadoop, jdbc"))
@@ -33,7 +34,8 @@ class IcebergClassNamesSuite extends AnyFunSuite {
     Seq("hadoop.HadoopFileIO", "io.ResolvingFileIO", "aws.s3.S3FileIO").foreach { impl =>
       open("type" -> "hadoop", "io-impl" -> s"org.apache.iceberg.$impl")
     }
-    Seq("org.apache.iceberg.gcp.gcs.GCSFileIO", "org.apache.iceberg.azure.adlsv2.ADLSFileIO", "com.example.IO").foreach {
+    val gcs = "org.apache.iceberg.gcp.gcs.GCSFileIO"
+    Seq(gcs, "org.apache.iceberg.azure.adlsv2.ADLSFileIO", "com.example.IO").foreach {
       impl =>
         val message = intercept[Unsupported](open("type" -> "hadoop", "io-impl" -> impl)).getMessage
         assert(message.contains(s"io-impl=$impl in catalog lite") && message.contains("Remove it"))

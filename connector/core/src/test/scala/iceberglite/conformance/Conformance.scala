@@ -50,7 +50,8 @@ object Conformance {
   private def files(folder: String, suffix: String): Vector[Path] = {
     val found = Files.walk(Paths.get(folder))
     try
-      found.iterator.asScala.filter(f => f.toString.endsWith(suffix) && !f.toString.contains("/target/")).toVector.sorted
+      found.iterator.asScala.filter(f => f.toString.endsWith(suffix) && !f.toString.contains("/target/"))
+        .toVector.sorted
     finally found.close()
   }
 

@@ -80,7 +80,9 @@ object RecordGenerators {
 
   implicit private class Distinct(list: List[String]) {
     def distinctBy(key: String => String): List[String] =
-      list.foldLeft(List.empty[String])((kept, s) => if (kept.exists(k => key(k) == key(s))) kept else s :: kept).reverse
+      list.foldLeft(List.empty[String]) { (kept, s) =>
+        if (kept.exists(k => key(k) == key(s))) kept else s :: kept
+      }.reverse
   }
 
   private def field(name: String, types: Vector[PrimitiveType], depth: Int): Gen[NestedField] = for {
@@ -221,7 +223,10 @@ object RecordGenerators {
     t <- evolvedType(f.fieldType, defaults, id)
     renamed <- Gen.oneOf(true, false)
     optional <- Gen.oneOf(true, false)
-  } yield f.copy(name = if (renamed) s"${f.name}_${f.id}" else f.name, fieldType = t, required = f.required && !optional)
+  } yield {
+    val name = if (renamed) s"${f.name}_${f.id}" else f.name
+    f.copy(name = name, fieldType = t, required = f.required && !optional)
+  }
 
   private def evolvedType(t: Type, defaults: Boolean, id: () => Int): Gen[Type] = t match {
     case s: StructType => evolvedStruct(s, defaults, id)

@@ -120,8 +120,10 @@ class ParquetSchemasSuite extends AnyFunSuite {
   test("a file without ids gets column ids from 1, and ids of nested fields from 1000", ParquetRules.typesRead) {
     val schema = SchemaOfParquet.of(MessageTypeParser.parseMessageType(
       """message m { required int96 t; optional group l (LIST) { repeated int32 array; }
-        |  optional group m (MAP) { repeated group map { required binary k (UTF8); optional group v { optional int32 x; } } }
-        |  optional int32 u (INTEGER(32,false)); optional int32 i (INTEGER(16,false)); optional int64 ms (TIMESTAMP(MILLIS,false));
+        |  optional group m (MAP) { repeated group map {
+        |    required binary k (UTF8); optional group v { optional int32 x; } } }
+        |  optional int32 u (INTEGER(32,false)); optional int32 i (INTEGER(16,false));
+        |  optional int64 ms (TIMESTAMP(MILLIS,false));
         |  optional binary e (ENUM); optional binary j (JSON); optional binary d (DECIMAL(12,3));
         |  optional int32 t3 (TIME(MILLIS,true)); optional fixed_len_byte_array(12) iv (INTERVAL); }""".stripMargin
     ))

@@ -61,7 +61,8 @@ class PuffinFileSuite extends AnyFunSuite with TemporaryDirectory with ScalaChec
   }
 
   private def blobJson(offset: Any, length: Any, more: String = ""): String =
-    s"""{"blobs":[{"type":"a","fields":[1],"snapshot-id":2,"sequence-number":3,"offset":$offset,"length":$length$more}]}"""
+    s"""{"blobs":[{"type":"a","fields":[1],"snapshot-id":2,"sequence-number":3,"offset":$offset,""" +
+      s""""length":$length$more}]}"""
 
   test(
     "a file consists of magic, blobs and a footer with magic, payload, payload size, flags and magic, as specified",

@@ -109,9 +109,8 @@ class SplitsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       assert(groups.size <= count && groups.forall(_.nonEmpty))
       assert(groups.flatten.map(_.length).sum == files.map(_.length).sum)
       val order = files.map(_.file.path)
-      assert(
-        groups.flatten.map(t => order.indexOf(t.file.path)) == groups.flatten.map(t => order.indexOf(t.file.path)).sorted
-      )
+      val positions = groups.flatten.map(t => order.indexOf(t.file.path))
+      assert(positions == positions.sorted)
     }
     val equal = (1 to 60).map(i => task(s"f$i", 100 + i % 3)).toVector
     assert(Splits.evenly(equal, 7).map(_.size).forall(n => n == 8 || n == 9))

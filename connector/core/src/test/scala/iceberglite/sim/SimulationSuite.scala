@@ -64,7 +64,8 @@ object SimulationSuite {
       catch { case e: Throwable => throw new AssertionError(s"$settings: the simulation itself failed with $e", e) }
     val violations = Checker.violations(ended, checks)
     if (violations.nonEmpty) throw new AssertionError(
-      s"$settings breaks a rule. Replay it with: make soak HISTORY=${settings.seed}\n${violations.take(5).mkString("\n")}\n" +
+      s"$settings breaks a rule. Replay it with: " +
+        s"make soak HISTORY=${settings.seed}\n${violations.take(5).mkString("\n")}\n" +
         ended.simulation.trace.mkString("\n")
     )
     ended

@@ -141,7 +141,8 @@ final class StubS3 extends AutoCloseable {
     val prefix = args.toMap.getOrElse("prefix", "")
     val names = keys.map(_.stripPrefix(bucket.stripSuffix("/") + "/")).filter(_.startsWith(prefix)).toVector.sorted
     val rows = names.map { name =>
-      s"<Contents><Key>$name</Key><LastModified>2024-01-01T00:00:00.000Z</LastModified><ETag>e</ETag><Size>1</Size></Contents>"
+      s"<Contents><Key>$name</Key><LastModified>2024-01-01T00:00:00.000Z</LastModified><ETag>e</ETag><Size>1</Size>" +
+        "</Contents>"
     }
     val head = s"<Name>b</Name><Prefix>$prefix</Prefix><KeyCount>${rows.size}</KeyCount><MaxKeys>1000</MaxKeys>"
     val xml = s"<ListBucketResult>$head<IsTruncated>false</IsTruncated>${rows.mkString}</ListBucketResult>"

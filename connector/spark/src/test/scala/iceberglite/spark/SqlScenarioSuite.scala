@@ -14,8 +14,8 @@ import iceberglite.Sampling
 /**
  * Runs the scenarios in `tests/sql` on the catalogs in `tests/catalogs`. The fast tier runs one scenario of each
  * feature, if possible on a catalog that needs no server. The fast and the slow tier together run each scenario at
- * least once, and scenarios of each feature on at least three catalogs. The seed `ICEBERG_LITE_SAMPLE` selects the pairs
- * of scenario and catalog. With `ICEBERG_LITE_ALL=1`, each scenario runs on each catalog that does not skip it.
+ * least once, and scenarios of each feature on at least three catalogs. The seed `ICEBERG_LITE_SAMPLE` selects the
+ * pairs of scenario and catalog. With `ICEBERG_LITE_ALL=1`, each scenario runs on each catalog that does not skip it.
  */
 class SqlScenarioSuite extends AnyFunSuite with SharedSession {
   import ScenarioRunner.CatalogName

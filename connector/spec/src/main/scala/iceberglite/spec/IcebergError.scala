@@ -102,8 +102,9 @@ object IcebergError {
    */
   final case class GeneratedColumnMismatch(table: String, column: String, expression: String, row: String)
       extends IcebergError(
-        s"A row of $table has a value in the generated column $column that differs from its expression ($expression). " +
-          "The row has " + row + ". Omit the column or write null, so that the SQL extensions compute the value"
+        s"A row of $table has a value in the generated column $column that differs from its expression " +
+          s"($expression). The row has " +
+          "" + row + ". Omit the column or write null, so that the SQL extensions compute the value"
       )
 
   /** A commit or an update would make the table invalid; the message names the rule that forbids it. */

@@ -8,7 +8,8 @@ class RedactionSuite extends AnyFunSuite {
 
   test("passwords, tokens and keys in URLs are hidden, and other parts of the text are kept") {
     val shown = Seq(
-      "jdbc:postgresql://u:p@h/db?user=u&password=p&ssl=true" -> "jdbc:postgresql://u:***@h/db?user=u&password=***&ssl=true",
+      "jdbc:postgresql://u:p@h/db?user=u&password=p&ssl=true" ->
+        "jdbc:postgresql://u:***@h/db?user=u&password=***&ssl=true",
       "at http://id:a:b@[::1]:80/x, then" -> "at http://id:***@[::1]:80/x, then",
       "s3://b/x?X-Amz-Signature=ab&X-Amz-Date=c" -> "s3://b/x?X-Amz-Signature=***&X-Amz-Date=c",
       "jdbc:x://h;PassWord=p;a=b" -> "jdbc:x://h;PassWord=***;a=b",

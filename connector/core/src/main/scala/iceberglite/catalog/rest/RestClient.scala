@@ -162,7 +162,9 @@ final private[catalog] class RestClient private (
   def unanswered(request: RestRequest, reason: String): StorageFailed =
     storageFailed(request.what, if (request.endpoint.isChange) s"$reason. ${RestClient.MayBeApplied}" else reason)
 
-  /** Returns the error for a change whose last attempt was rejected after an earlier attempt that may have succeeded. */
+  /**
+   * Returns the error for a change whose last attempt was rejected after an earlier attempt that may have succeeded.
+   */
   private def earlierUnknown(request: RestRequest, errorResponse: RestFailure): StorageFailed =
     storageFailed(
       request.what,

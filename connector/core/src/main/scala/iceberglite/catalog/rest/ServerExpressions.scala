@@ -18,8 +18,8 @@ private[catalog] object ServerExpressions {
   def check(table: String, metadata: TableMetadata): Unit =
     if (metadata.expressions.exists(e => e.partitionFieldId.isDefined && e.transform != Identity)) throw Unsupported(
       s"partition transforms in $table of format version 4",
-      "REST servers do not keep the expressions of version 4, which partition transforms need. Use format version 3, or " +
-        "a catalog of another type"
+      "REST servers do not keep the expressions of version 4, which partition transforms need. Use format version 3, " +
+        "or a catalog of another type"
     )
 
   /** Checks the metadata after a change. @throws Unsupported as for [[check]] */

@@ -34,8 +34,8 @@ final case class PackedFiles(read: Vector[FileScanTask], written: Vector[Content
       task.file.recordCount - countBelow(task.file.recordCount, d)
     }
     if (counts.sum != written.iterator.map(_.recordCount).sum || counts.exists(_ < 0)) throw ValidationFailed(
-      s"Cannot find the rows of ${read.head.file.path} in the new files: ${counts.sum} rows were expected in them, but " +
-        s"they have ${written.iterator.map(_.recordCount).sum}. The number of rows in the metadata is wrong"
+      s"Cannot find the rows of ${read.head.file.path} in the new files: ${counts.sum} rows were expected in them, " +
+        s"but they have ${written.iterator.map(_.recordCount).sum}. The number of rows in the metadata is wrong"
     )
     val found = new PositionsInFiles(written)
     val starts = counts.scanLeft(0L)(_ + _)

@@ -27,8 +27,8 @@ final case class ExpiredReads(queries: Int, snapshotsRead: Int, snapshotsExpired
   /** Returns the warning for the user; absent if there is no such query. */
   def warning: Option[String] = Some(this).filter(_.queries > 0).map { _ =>
     val readers = if (queries == 1) "1 running query reads" else s"$queries running queries read"
-    s"$readers $snapshotsRead of the $snapshotsExpired snapshots that expire; a query fails when it opens a file that " +
-      "was deleted"
+    s"$readers $snapshotsRead of the $snapshotsExpired snapshots that expire; a query fails when it opens a file " +
+      "that was deleted"
   }
 }
 

@@ -77,7 +77,8 @@ object MaintenancePlan {
       RewriteDataFiles,
       data.rewrite.files > 0,
       data.clustering.fold(
-        s"${data.smallFiles} of ${data.files} data files are small, in partitions with at least $minInputFiles small files"
+        s"${data.smallFiles} of ${data.files} data files are small, in partitions with at least $minInputFiles small " +
+          "files"
       )(c => s"${c.degree.unclusteredFiles} of ${data.files} data files are not yet clustered by ${c.columns}") +
         s", and ${data.filesWithManyDeletes} have many deleted rows",
       data.rewrite,

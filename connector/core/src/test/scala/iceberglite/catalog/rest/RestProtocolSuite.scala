@@ -34,7 +34,8 @@ class RestProtocolSuite extends AnyFunSuite {
   test("user properties override server defaults, server overrides override both, and paths contain the prefix") {
     withStub { stub =>
       stub.on("GET /v1/config")(json(
-        """{"defaults":{"header.a":"default","header.b":"default"},"overrides":{"prefix":"ws/one two","header.c":"override"}}"""
+        """{"defaults":{"header.a":"default","header.b":"default"},""" +
+          """"overrides":{"prefix":"ws/one two","header.c":"override"}}"""
       ))
       stub.on("GET /v1/ws/one%20two/namespaces")(json("""{"namespaces":[]}"""))
       stub.catalog("header.b" -> "user", "header.c" -> "user").listNamespaces(Vector.empty)

@@ -25,7 +25,8 @@ class TableAccessSuite extends AnyFunSuite {
   private val file = s"$location/metadata/00000-a.metadata.json"
 
   private def config(key: String, more: String = ""): String =
-    s"""{"s3.access-key-id":"$key","s3.secret-access-key":"s3cret","s3.session-token":"st","client.region":"eu-west-1"$more}"""
+    s"""{"s3.access-key-id":"$key","s3.secret-access-key":"s3cret","s3.session-token":"st",""" +
+      s""""client.region":"eu-west-1"$more}"""
 
   private def settings(table: Table): Configuration = table.io match {
     case hadoop: HadoopFileIO => hadoop.configuration

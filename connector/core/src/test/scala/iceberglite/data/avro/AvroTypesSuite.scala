@@ -45,7 +45,8 @@ class AvroTypesSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     BinaryType -> "\"bytes\"",
     UnknownType -> "\"null\"",
     VariantType ->
-      """{"type":"record","name":"r1","fields":[{"name":"metadata","type":"bytes"},{"name":"value","type":"bytes"}],"logicalType":"variant"}""",
+      ("""{"type":"record","name":"r1","fields":[{"name":"metadata","type":"bytes"},{"name":"value",""" +
+        """"type":"bytes"}],"logicalType":"variant"}"""),
     StructType(Vector(optional(8, "l", LongType))) ->
       """{"type":"record","name":"r1","fields":[{"name":"l","type":["null","long"],"default":null,"field-id":8}]}""",
     ListType(9, IntType, elementRequired = true) -> """{"type":"array","items":"int","element-id":9}""",
@@ -53,7 +54,8 @@ class AvroTypesSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     MapType(10, StringType, 11, IntType, valueRequired = true) ->
       """{"type":"map","values":"int","key-id":10,"value-id":11}""",
     MapType(12, IntType, 13, StringType, valueRequired = true) ->
-      """{"type":"array","items":{"type":"record","name":"k12_v13","fields":[{"name":"key","type":"int","field-id":12},{"name":"value","type":"string","field-id":13}]},"logicalType":"map"}"""
+      ("""{"type":"array","items":{"type":"record","name":"k12_v13","fields":[{"name":"key","type":"int",""" +
+        """"field-id":12},{"name":"value","type":"string","field-id":13}]},"logicalType":"map"}""")
   )
 
   test(

@@ -15,7 +15,8 @@ import iceberglite.storage.TemporaryDirectory
 /** Tests reading imported files without field ids, with two-level lists, or with types that only other writers use. */
 class ImportedParquetSuite extends AnyFunSuite with TemporaryDirectory with ParquetFiles {
   private val threeLevels = """optional group l (LIST) { repeated group bag { optional int32 item; } }
-    optional group m (MAP) { repeated group key_value { required binary key (STRING); optional group value { optional int32 old; } } }
+    optional group m (MAP) { repeated group key_value {
+      required binary key (STRING); optional group value { optional int32 old; } } }
     optional group s { optional int32 x; }"""
 
   private val table = schemaOf(
@@ -105,7 +106,8 @@ class ImportedParquetSuite extends AnyFunSuite with TemporaryDirectory with Parq
 
   test("INT96, milliseconds, unsigned and small integers are read with their values", ParquetRules.typesRead) {
     val path = writeForeign(
-      """optional int96 old = 1; optional int64 ms (TIMESTAMP(MILLIS,true)) = 2; optional int32 t (TIME(MILLIS,true)) = 3;
+      """optional int96 old = 1; optional int64 ms (TIMESTAMP(MILLIS,true)) = 2;
+        optional int32 t (TIME(MILLIS,true)) = 3;
         |optional int32 u32 (INTEGER(32,false)) = 4; optional int32 i8 (INTEGER(8,true)) = 5;
         |optional binary e (ENUM) = 6; optional binary d (DECIMAL(20,2)) = 7; optional int96 oldNs = 8;
         |optional binary plain = 9; optional fixed_len_byte_array(2) fx = 10;""".stripMargin

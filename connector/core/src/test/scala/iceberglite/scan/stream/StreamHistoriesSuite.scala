@@ -41,8 +41,8 @@ class StreamHistoriesSuite extends AnyFunSuite {
   }
 
   /**
-   * A stream that reads batches with random limits. Some batches are planned in advance, and some are planned again by a
-   * new planner, as after a restart of the query.
+   * A stream that reads batches with random limits. Some batches are planned in advance, and some are planned again by
+   * a new planner, as after a restart of the query.
    */
   final private class Reader(content: StreamContent, random: Random, start: StreamOffset = StreamOffset(Empty)) {
     private var planner = restarted
@@ -73,9 +73,10 @@ class StreamHistoriesSuite extends AnyFunSuite {
   private def range(table: Table, start: RangeStart): SnapshotRange =
     SnapshotRange.of(table.metadata, table.currentSnapshot, None, start, RangeEnd.Newest)
 
-  private def appends(table: Table, start: RangeStart): Vector[String] = paths(
-    IncrementalScan(table.tree(), range(table, start), AlwaysTrue, caseSensitive = true, ManifestCache.Disabled).plan().tasks
-  )
+  private def appends(table: Table, start: RangeStart): Vector[String] = {
+    val cache = ManifestCache.Disabled
+    paths(IncrementalScan(table.tree(), range(table, start), AlwaysTrue, caseSensitive = true, cache).plan().tasks)
+  }
 
   private def rowsOf(table: Table, snapshot: Snapshot): Vector[FileScanTask] =
     TableScan(table.tree(), Some(snapshot), AlwaysTrue, caseSensitive = true, ManifestCache.Disabled).plan().tasks

@@ -71,8 +71,8 @@ final private[catalog] class NamespaceCascade(
       else s" $label: ${steps.take(MaxShown).mkString(", ")}" +
         (if (steps.size > MaxShown) s" and ${steps.size - MaxShown} more." else ".")
     val error = ValidationFailed(
-      s"DROP NAMESPACE ${(catalogName +: namespace).mkString(".")} CASCADE stopped at the $failed: ${cause.getMessage}." +
-        list("Dropped before", done) + list("Not dropped", failed +: remaining) +
+      s"DROP NAMESPACE ${(catalogName +: namespace).mkString(".")} CASCADE stopped at the $failed: " +
+        s"${cause.getMessage}." + list("Dropped before", done) + list("Not dropped", failed +: remaining) +
         " Correct the cause and run the statement again"
     )
     error.addSuppressed(cause)

@@ -114,8 +114,8 @@ object OverwriteOptions {
     replacedRows match {
       case ReplacedRows.Table if dynamic =>
         reject(
-          s"saveAsTable in mode overwrite, replace and createOrReplace replace all of $table. To replace partitions, use " +
-            s"""df.writeTo("$table").overwritePartitions(), or save or insertInto in mode overwrite"""
+          s"saveAsTable in mode overwrite, replace and createOrReplace replace all of $table. To replace partitions, " +
+            s"""use df.writeTo("$table").overwritePartitions(), or save or insertInto in mode overwrite"""
         )
       case ReplacedRows.Matching if dynamic =>
         reject(
@@ -152,8 +152,8 @@ object OverwriteOptions {
     replacedRows match {
       case ReplacedRows.Table if !overwrites =>
         reject(
-          s"saveAsTable in mode overwrite, replace and createOrReplace replace the columns of $table too. To keep them, " +
-            s"""use mode("overwrite").save("$table") or df.writeTo("$table").overwrite(lit(true))"""
+          s"saveAsTable in mode overwrite, replace and createOrReplace replace the columns of $table too. To keep " +
+            s"""them, use mode("overwrite").save("$table") or df.writeTo("$table").overwrite(lit(true))"""
         )
       case ReplacedRows.AllRows | ReplacedRows.Matching | ReplacedRows.Partitions if overwrites =>
         reject(

@@ -111,8 +111,8 @@ final private[iceberglite] class DataFileRewrite(
     val isKnown = tasks.forall(task => task.file.hasRecordCount && task.deletes.forall(_.isVector))
     val (before, after) = (tasks.iterator.map(_.liveRecords).sum, files.iterator.map(_.recordCount).sum)
     if (isKnown && before != after) throw ValidationFailed(
-      s"Cannot rewrite files of ${table.name}: they have $before rows according to the metadata, but $after rows were " +
-        "read. The metadata or the files are damaged; nothing was changed"
+      s"Cannot rewrite files of ${table.name}: they have $before rows according to the metadata, but $after rows " +
+        "were read. The metadata or the files are damaged; nothing was changed"
     )
   }
 

@@ -13,7 +13,10 @@ trait Procedure {
   /** Description of the effect in one sentence, for the documentation and the Python docstring. */
   def description: String
 
-  /** The parameters. One of them is [[Parameter.table]] or [[Parameter.view]]; required parameters come before optional ones. */
+  /**
+   * The parameters. One of them is [[Parameter.table]] or [[Parameter.view]]; required parameters come before optional
+   * ones.
+   */
   def parameters: Seq[Parameter[_]]
 
   /** The columns of the result, each with a comment. */

@@ -59,8 +59,8 @@ object RemoveOrphanFilesProcedure extends Procedure {
   private val prefixListing = Parameter.optional(
     "prefix_listing",
     ParameterType.Flag,
-    "Whether all paths below the directory are listed at once, which needs fewer requests to an object store if there " +
-      "are many directories; by default false: directories are listed in parallel"
+    "Whether all paths below the directory are listed at once, which needs fewer requests to an object store if " +
+      "there are many directories; by default false: directories are listed in parallel"
   )
   private val streamResults = Parameter.optional(
     "stream_results",

@@ -216,7 +216,8 @@ class SettingEffectsSuite extends AnyFunSuite with StatementFixture with Adaptiv
     withConf(settings.toSeq: _*) {
       sql("CREATE NAMESPACE settings.db")
       sql(
-        "CREATE TABLE settings.db.t USING iceberg TBLPROPERTIES ('write.delete.format.default' = 'orc') AS SELECT 1L AS id"
+        "CREATE TABLE settings.db.t USING iceberg TBLPROPERTIES ('write.delete.format.default' = 'orc') " +
+          "AS SELECT 1L AS id"
       )
       assert(live("settings.db.t").properties("write.format.default") == "orc")
       assert(live("settings.db.t").properties("write.delete.format.default") == "avro")

@@ -85,7 +85,8 @@ class GeneratedColumnSuite extends AnyFunSuite with ConstraintFixture {
     )
     assert(sorted(s"SELECT * FROM $t") == Seq("[1,7,14]", "[20,-1,-2]", "[3,8,16]"))
     sql(
-      s"MERGE WITH SCHEMA EVOLUTION INTO $t t USING $source WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"
+      s"MERGE WITH SCHEMA EVOLUTION INTO $t t USING $source WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN " +
+        "INSERT *"
     )
     sql(s"DELETE FROM $t WHERE twice = -2")
     assert(sorted(s"SELECT * FROM $t") == Seq("[1,7,14]", "[3,8,16]"))

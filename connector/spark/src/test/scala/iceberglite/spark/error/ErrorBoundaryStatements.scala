@@ -67,8 +67,8 @@ private[error] object ErrorBoundaryStatements {
   def create: Seq[String] =
     Seq(
       s"CREATE NAMESPACE $Ns",
-      s"CREATE TABLE $T (id BIGINT NOT NULL, part STRING, v DOUBLE) USING iceberg PARTITIONED BY (part) TBLPROPERTIES " +
-        s"(${properties("write.wap.enabled" -> "true")})",
+      s"CREATE TABLE $T (id BIGINT NOT NULL, part STRING, v DOUBLE) USING iceberg PARTITIONED BY (part) " +
+        s"TBLPROPERTIES (${properties("write.wap.enabled" -> "true")})",
       createMergeOnRead(s"$Ns.m"),
       s"CREATE TABLE $Ns.d (id BIGINT, v DOUBLE) USING iceberg TBLPROPERTIES " +
         s"(${properties(mergeOnRead :+ ("format-version" -> "3"): _*)})",

@@ -11,8 +11,8 @@ class ColumnNameStatisticsSuite extends AnyFunSuite with StatementFixture {
   test("columns with special characters in their names have statistics, which both connectors show and use") {
     val t = create(names.map(n => s"`$n` INT").mkString(", ") + ", s STRUCT<`x.y`: INT>", 2, "copy-on-write")
     sql(
-      s"INSERT INTO $t SELECT ${names.map(_ => "CAST(id AS INT)").mkString(", ")}, named_struct('x.y', CAST(id AS INT)) " +
-        "FROM range(5, 15, 1, 1)"
+      s"INSERT INTO $t SELECT ${names.map(_ => "CAST(id AS INT)").mkString(", ")}, named_struct('x.y', CAST(id AS " +
+        "INT)) FROM range(5, 15, 1, 1)"
     )
     for (table <- Seq(t, peer(t)); name <- names) {
       val metrics = s"readable_metrics.`$name`"
@@ -32,7 +32,8 @@ class ColumnNameStatisticsSuite extends AnyFunSuite with StatementFixture {
   test("rewrite_data_files orders rows by the Z-order of fields of structs") {
     val t = create("id BIGINT, s STRUCT<x: INT, y: INT>", 2, "copy-on-write")
     sql(
-      s"INSERT INTO $t SELECT id, named_struct('x', CAST(id % 8 AS INT), 'y', CAST(id DIV 8 AS INT)) FROM range(0, 64, 1, 1)"
+      s"INSERT INTO $t SELECT id, named_struct('x', CAST(id % 8 AS INT), 'y', CAST(id DIV 8 AS INT)) " +
+        "FROM range(0, 64, 1, 1)"
     )
     sql(
       s"CALL lite.system.rewrite_data_files(table => '$t', strategy => 'sort', sort_order => 'zorder(s.x, s.y)', " +

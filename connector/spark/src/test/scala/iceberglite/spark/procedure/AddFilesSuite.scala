@@ -15,7 +15,8 @@ class AddFilesSuite extends AnyFunSuite with ImportFixture {
 
   private def allTypes: DataFrame = sql(
     """SELECT id % 2 = 0 AS b, CAST(id AS INT) AS i, IF(id % 5 = 0, NULL, id * 1000000000) AS l,
-      |CAST((id + 1) / 3 AS FLOAT) AS f, (id + 1) / 7D AS d, CAST(id AS DECIMAL(9, 2)) AS c, CAST(id / 8 AS DECIMAL(18, 4)) AS m,
+      |CAST((id + 1) / 3 AS FLOAT) AS f, (id + 1) / 7D AS d, CAST(id AS DECIMAL(9, 2)) AS c,
+      |CAST(id / 8 AS DECIMAL(18, 4)) AS m,
       |CAST(id * 1.5 AS DECIMAL(30, 5)) AS w, concat('a rather long text for truncation ', id) AS s,
       |CAST(concat('bytes ', id) AS BINARY) AS bin, date_add(DATE '1969-12-01', CAST(id AS INT)) AS dt,
       |IF(id = 3, NULL, named_struct('x', CAST(id AS INT), 'y', 'text')) AS st, array(CAST(id AS INT), NULL) AS a,
@@ -284,8 +285,8 @@ class AddFilesSuite extends AnyFunSuite with ImportFixture {
     val directory = written("parquet")(sql("SELECT id, 'text' AS s, id AS n FROM range(3)"))
     compareWithPeer(
       "id BIGINT, s STRING, n BIGINT",
-      "TBLPROPERTIES ('write.metadata.metrics.default' = 'counts', 'write.metadata.metrics.column.s' = 'truncate(2)', " +
-        "'write.metadata.metrics.column.n' = 'none')",
+      "TBLPROPERTIES ('write.metadata.metrics.default' = 'counts', 'write.metadata.metrics.column.s' = " +
+        "'truncate(2)', 'write.metadata.metrics.column.n' = 'none')",
       source("parquet", directory),
       metrics
     )()

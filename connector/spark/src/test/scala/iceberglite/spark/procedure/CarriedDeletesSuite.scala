@@ -331,8 +331,8 @@ private object EqualRows {
     s"INSERT INTO $t SELECT /*+ COALESCE(1) */ id % 30, IF(id % 5 = 0, NULL, concat('s', id % 3)), $number, " +
       s"CAST($number AS FLOAT), CAST(id % 2 AS DECIMAL(20, 3)) / 8, DATE'2020-01-01', " +
       "IF(id % 6 = 0, NULL, TIMESTAMP'2020-01-01 00:00:01.5'), CAST(concat('b', id % 2) AS BINARY), " +
-      "CASE id % 3 WHEN 0 THEN NULL WHEN 1 THEN named_struct('a', CAST(NULL AS INT), 'l', CAST(NULL AS ARRAY<STRING>)) " +
-      "ELSE named_struct('a', 1, 'l', array('x', NULL)) END, " +
+      "CASE id % 3 WHEN 0 THEN NULL WHEN 1 THEN named_struct('a', CAST(NULL AS INT), 'l', CAST(NULL AS " +
+      "ARRAY<STRING>)) ELSE named_struct('a', 1, 'l', array('x', NULL)) END, " +
       "IF(id % 2 = 0, map('k', 1, 'l', NULL), map('l', NULL, 'k', 1)), id % 2 = 0, concat('c', id % 2), " +
       s"concat('v', id % 2) FROM range(0, ${200 + file * 30}, 1, 1)"
   }

@@ -208,7 +208,8 @@ class ClusteringSuite extends AnyFunSuite with StatementFixture {
     val Array(_, name) = t.split("\\.", 2)
     sql(s"CALL ice.system.rewrite_manifests('$name')")
     sql(
-      s"CALL ice.system.expire_snapshots(table => '$name', older_than => TIMESTAMP '2100-01-01 00:00:00', retain_last => 1)"
+      s"CALL ice.system.expire_snapshots(table => '$name', older_than => TIMESTAMP '2100-01-01 00:00:00', " +
+        "retain_last => 1)"
     )
     sql(s"REFRESH TABLE $t")
     assert(count(s"$t.snapshots") == 1 && result(call(t, options)) == ((0, 0)))

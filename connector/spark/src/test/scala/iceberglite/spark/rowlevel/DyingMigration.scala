@@ -32,8 +32,8 @@ private[rowlevel] object MigrationDeath {
 object DyingMigration {
 
   /**
-   * @param args the URI of the Metastore, a directory, and a file with the name of a [[MigrationDeath]] and, in the next
-   *   line, a statement
+   * @param args the URI of the Metastore, a directory, and a file with the name of a [[MigrationDeath]] and, in the
+   *   next line, a statement
    */
   def main(args: Array[String]): Unit = {
     val Array(uri, scratch, file) = args

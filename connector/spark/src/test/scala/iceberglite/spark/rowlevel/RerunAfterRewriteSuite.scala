@@ -173,8 +173,8 @@ class RerunAfterRewriteSuite extends AnyFunSuite with StatementFixture {
     sql(s"ALTER TABLE $t CREATE BRANCH b")
     val commits = commitWhenCalled(t)(compact(_, SnapshotTarget.Branch("b")))
     sql(
-      s"UPDATE $t WITH ('branch' = 'b', 'snapshot-property.job' = 'nightly', 'application-id' = 'a', 'application-version' = 7) " +
-        "SET n = commit_and_return(id % 1 + 100) WHERE n = 3"
+      s"UPDATE $t WITH ('branch' = 'b', 'snapshot-property.job' = 'nightly', 'application-id' = 'a', " +
+        "'application-version' = 7) SET n = commit_and_return(id % 1 + 100) WHERE n = 3"
     )
     assert(commits() == 1 && count(s"$t.branch_b", "n = 100") == 100 && count(t, "n = 100") == 0)
     assert(rows(s"SELECT summary['job'] FROM $t.snapshots WHERE summary['job'] IS NOT NULL").size == 1)

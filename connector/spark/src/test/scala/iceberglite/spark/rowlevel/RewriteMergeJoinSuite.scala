@@ -69,7 +69,8 @@ class RewriteMergeJoinSuite extends AnyFunSuite with WriteFixture with AdaptiveS
     upsert,
     "WHEN MATCHED AND u.id % 2 = 0 THEN DELETE WHEN MATCHED THEN UPDATE SET n = u.n WHEN NOT MATCHED THEN INSERT *",
     "WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED AND u.id IS NOT NULL THEN INSERT (id, p) VALUES (u.id, 0) " +
-      "WHEN NOT MATCHED BY SOURCE AND t.id < 10 THEN DELETE WHEN NOT MATCHED BY SOURCE AND t.p = 3 THEN UPDATE SET p = 33",
+      "WHEN NOT MATCHED BY SOURCE AND t.id < 10 THEN DELETE WHEN NOT MATCHED BY SOURCE AND t.p = 3 THEN " +
+        "UPDATE SET p = 33",
     "WHEN NOT MATCHED THEN INSERT * WHEN NOT MATCHED BY SOURCE THEN DELETE",
     "WHEN MATCHED THEN DELETE WHEN NOT MATCHED THEN INSERT *",
     "WHEN MATCHED THEN UPDATE SET p = t.p + u.p"
@@ -218,7 +219,8 @@ class RewriteMergeJoinSuite extends AnyFunSuite with WriteFixture with AdaptiveS
         sql(s"INSERT INTO $t SELECT /*+ COALESCE(1) */ id, id FROM range(${i * 100}, ${i * 100 + 100})")
       )
       val plan = planOf(
-        s"MERGE INTO $t t USING (SELECT * FROM VALUES (205L, 0L), (207L, 0L), (900L, 0L) AS v(id, n)) u ON t.id = u.id $upsert"
+        s"MERGE INTO $t t USING (SELECT * FROM VALUES (205L, 0L), (207L, 0L), (900L, 0L) AS v(id, n)) u " +
+          s"ON t.id = u.id $upsert"
       )
       val scans = collectWithSubqueries(plan) { case s: BatchScanExec => s }
       assert(scans.nonEmpty && scans.forall(_.metrics("resultDataFiles").value == 1), plan.treeString)

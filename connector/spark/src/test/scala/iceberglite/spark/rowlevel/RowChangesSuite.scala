@@ -146,7 +146,8 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
       Seq(
         s"DELETE FROM $t WHERE id IN (SELECT 3)",
         s"UPDATE $t SET id = 5 WHERE id = 3",
-        s"MERGE INTO $t t USING $source ON t.id = u.id WHEN MATCHED THEN UPDATE SET id = 9 WHEN NOT MATCHED THEN INSERT (id) VALUES (u.id)"
+        s"MERGE INTO $t t USING $source ON t.id = u.id WHEN MATCHED THEN UPDATE SET id = 9 WHEN NOT MATCHED THEN " +
+          "INSERT (id) VALUES (u.id)"
       ).foreach { statement =>
         val error = messages(intercept[Exception](sql(statement)))
         assert(error.contains(s"whose column $hidden hides the metadata column of that name"), error)

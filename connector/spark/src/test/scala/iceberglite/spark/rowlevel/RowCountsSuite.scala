@@ -21,11 +21,13 @@ class RowCountsSuite extends AnyFunSuite with WriteFixture {
   }
 
   /** Returns the row counts in the summary of the last snapshot, by the kind of change, for example `deleted`. */
-  private def counts(t: String): Map[String, Long] =
-    rows(s"SELECT summary FROM $t.snapshots ORDER BY committed_at DESC LIMIT 1").head.getMap[String, String](0).collect {
+  private def counts(t: String): Map[String, Long] = {
+    val summary = rows(s"SELECT summary FROM $t.snapshots ORDER BY committed_at DESC LIMIT 1").head
+    summary.getMap[String, String](0).collect {
       case (key, value) if key.startsWith("spark.") && key.endsWith("-rows") || key.contains("num-target-rows") =>
         key.split('.').last.replace("num-target-rows-", "").replace("num-", "").replace("-rows", "") -> value.toLong
     }.toMap
+  }
 
   private def merge(t: String, clauses: String): Unit =
     sql(s"MERGE INTO $t t USING (SELECT id FROM range(990, 1010)) u ON t.id = u.id $clauses")
@@ -84,7 +86,8 @@ class RowCountsSuite extends AnyFunSuite with WriteFixture {
       val t = filledTable(version, "merge-on-read")
       sql(s"DELETE FROM $t WHERE id < 100")
       sql(
-        s"ALTER TABLE $t SET TBLPROPERTIES ('write.delete.mode' = 'copy-on-write', 'write.merge.mode' = 'copy-on-write')"
+        s"ALTER TABLE $t SET TBLPROPERTIES ('write.delete.mode' = 'copy-on-write', " +
+          "'write.merge.mode' = 'copy-on-write')"
       )
       sql(s"DELETE FROM $t WHERE id < 110 OR n = 1 AND id < 500")
       assert(counts(t) == Map("deleted" -> 49L, "copied" -> 351L))

@@ -9,7 +9,8 @@ import iceberglite.spark.{SharedSession, SparkCatalog}
 
 /**
  * Compares views with Apache Iceberg, and exchanges them with it through catalogs of each type that both support. Each
- * catalog of this connector, such as `litehive`, has a catalog of Apache Iceberg on the same storage, such as `icehive`.
+ * catalog of this connector, such as `litehive`, has a catalog of Apache Iceberg on the same storage, such as
+ * `icehive`.
  */
 @Slow
 class ViewExchangeSuite extends AnyFunSuite with ViewTests {

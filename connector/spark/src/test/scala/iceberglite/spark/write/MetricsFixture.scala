@@ -16,7 +16,8 @@ trait MetricsFixture extends SharedSession { self: Suite =>
       |  CAST(CASE WHEN id % 7 = 0 THEN 'NaN' WHEN id % 5 = 0 THEN '-0.0' ELSE id - 50 END AS float),
       |  CAST(CASE WHEN id % 11 = 0 THEN '-Infinity' WHEN id % 3 = 0 THEN 'NaN' ELSE id / 3 END AS double),
       |  CAST('NaN' AS double),
-      |  CASE WHEN id = 99 THEN repeat('\\uD83E\\uDDCA', 40) WHEN id % 9 = 0 THEN NULL ELSE repeat(CHAR(97 + id % 20), 30) END,
+      |  CASE WHEN id = 99 THEN repeat('\\uD83E\\uDDCA', 40) WHEN id % 9 = 0 THEN NULL
+      |  ELSE repeat(CHAR(97 + id % 20), 30) END,
       |  CASE WHEN id = 0 THEN unhex(repeat('FF', 30)) ELSE unhex(lpad(CAST(id AS string), 40, '0')) END,
       |  CAST(id - 20.25 AS decimal(9,2)), CAST(-id * 123456789012.5 AS decimal(30,4)),
       |  date_sub(DATE'1970-02-01', CAST(id AS int)), timestamp_micros(id * 1000003 - 5000000),

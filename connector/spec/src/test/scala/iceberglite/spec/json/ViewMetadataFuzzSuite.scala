@@ -21,8 +21,8 @@ import iceberglite.spec.view.ViewRepresentation.Sql
 import iceberglite.{Fuzz, MoreRounds}
 
 /**
- * Tests that damaged view metadata is read or rejected with an `IcebergError`, and that a change to damaged metadata that
- * can be read does not make the view unreadable.
+ * Tests that damaged view metadata is read or rejected with an `IcebergError`, and that a change to damaged metadata
+ * that can be read does not make the view unreadable.
  */
 @MoreRounds
 class ViewMetadataFuzzSuite extends AnyFunSuite {

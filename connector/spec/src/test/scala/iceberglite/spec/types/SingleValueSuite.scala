@@ -105,7 +105,8 @@ class SingleValueSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("binary and fixed literals can be serialized to another JVM") {
-    Seq[Literal](BinaryLiteral(ByteBuffer.wrap(Array[Byte](1, -1))), FixedLiteral(ByteBuffer.wrap(Array[Byte](0, 2)))).foreach {
+    val binary = BinaryLiteral(ByteBuffer.wrap(Array[Byte](1, -1)))
+    Seq[Literal](binary, FixedLiteral(ByteBuffer.wrap(Array[Byte](0, 2)))).foreach {
       value =>
         val bytes = new java.io.ByteArrayOutputStream
         new java.io.ObjectOutputStream(bytes).writeObject(value)

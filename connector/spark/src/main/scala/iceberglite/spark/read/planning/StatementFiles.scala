@@ -13,8 +13,8 @@ import iceberglite.spec.expr.Expression.AlwaysFalse
 final private[iceberglite] case class StatementFiles(tasks: Vector[FileScanTask], filter: Expression) {
 
   /**
-   * Returns the number of remaining rows. It is absent if it is unknown: deletes other than deletion vectors apply, or a
-   * manifest entry has no valid record count.
+   * Returns the number of remaining rows. It is absent if it is unknown: deletes other than deletion vectors apply, or
+   * a manifest entry has no valid record count.
    */
   def liveRecords: Option[Long] =
     if (tasks.forall(task => task.hasLiveRecords && task.deletes.forall(_.isVector)))

@@ -79,7 +79,8 @@ class EqualityDeletesPeerSuite extends AnyFunSuite with PeerDeletesFixture {
     """VALUES (true, 1, 2L, 1.25bd, 12.3456bd, 1.0000000001bd, DATE'2013-01-01', TIMESTAMP'2013-01-01 10:00:00',
       |TIMESTAMP_NTZ'2013-01-01 10:00:00', 'größe', X'00FF'),
       |(false, -1, -2L, -1.25bd, -12.3456bd, -1.0000000001bd, DATE'1960-01-01', TIMESTAMP'1960-01-01 10:00:00.5',
-      |TIMESTAMP_NTZ'1960-01-01 10:00:00.5', '', X''), (NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)
+      |TIMESTAMP_NTZ'1960-01-01 10:00:00.5', '', X''), (NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+      |NULL)
       |""".stripMargin.replace("\n", " ")
 
   test("equality deletes compare columns of every SQL type but float and double", ScanRules.allColumnsEqual, Slow) {

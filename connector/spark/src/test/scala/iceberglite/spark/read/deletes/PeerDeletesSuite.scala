@@ -127,13 +127,13 @@ class PeerDeletesSuite extends AnyFunSuite with PeerDeletesFixture {
     val properties = Seq("write.parquet.row-group-size-bytes" -> "65536", "read.split.target-size" -> "65536")
     val table = create("id bigint, text string", "", mergeOnRead(3) ++ properties: _*)
     sql(
-      s"INSERT INTO ${peer(table)} SELECT /*+ COALESCE(1) */ id, repeat(md5(CAST(id AS string)), 2) FROM range(0, 20000)"
+      s"INSERT INTO ${peer(table)} SELECT /*+ COALESCE(1) */ id, repeat(md5(CAST(id AS string)), 2) " +
+        "FROM range(0, 20000)"
     )
     sql(s"DELETE FROM ${peer(table)} WHERE id % 3 = 1 OR id BETWEEN 5000 AND 12000 OR id = 19999")
     deletes(table).commit(Seq("id"))((0L until 2000L by 5).map(Seq(_)): _*)
-    Seq("SELECT * FROM %s", "SELECT id, _pos FROM %s WHERE id > 4000 AND id < 13000", "SELECT count(*) FROM %s").foreach(
-      sameRows(table, _)
-    )
+    val positions = "SELECT id, _pos FROM %s WHERE id > 4000 AND id < 13000"
+    Seq("SELECT * FROM %s", positions, "SELECT count(*) FROM %s").foreach(sameRows(table, _))
   }
 
   test("a query that selects _deleted also returns deleted rows, for which _deleted is true") {

@@ -196,7 +196,8 @@ class ColumnMatchSuite extends AnyFunSuite {
 
   test("a repeated field that is not selected does not affect the elements of two-level lists") {
     val file = write(
-      "message m { optional group l (LIST) = 1 { repeated group array = 2 { repeated int32 many; optional int32 x = 3; } } }"
+      "message m { optional group l (LIST) = 1 { repeated group array = 2 { repeated int32 many; " +
+        "optional int32 x = 3; } } }"
     )(
       g => {
         val list = g.addGroup("l")

@@ -108,7 +108,8 @@ class EncodingsSuite extends AnyFunSuite {
   test("shredded variants are also reconstructed if they are read row by row") {
     val metadata = Binary.fromConstantByteArray(Array[Byte](1, 0, 0))
     val file = ParquetFile.write(
-      """message m { optional group v = 1 { required binary metadata; optional binary value; optional group typed_value {
+      """message m { optional group v = 1 { required binary metadata; optional binary value;
+        optional group typed_value {
         |  required group a { optional binary value; optional int32 typed_value; }
         |  required group l { optional binary value; optional group typed_value (LIST) { repeated group list {
         |    required group element { optional binary value; optional binary typed_value (UTF8); } } } }

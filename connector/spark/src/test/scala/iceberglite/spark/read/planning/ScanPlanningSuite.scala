@@ -63,7 +63,8 @@ class ScanPlanningSuite extends AnyFunSuite with SharedSession {
     )
     (0 until 3).foreach { i =>
       sql(
-        s"""INSERT INTO $name SELECT id, IF(id % 5 = 0, NULL, concat('c', id % 3)), IF(id % 7 = 0, double('NaN'), id / 2)
+        s"""INSERT INTO $name SELECT id, IF(id % 5 = 0, NULL, concat('c', id % 3)),
+        IF(id % 7 = 0, double('NaN'), id / 2)
            |FROM range(${i * 50}, ${i * 50 + 50})""".stripMargin
       )
     }

@@ -47,7 +47,8 @@ class StreamingAppendSuite extends AnyFunSuite with StreamFixture {
     sql(s"INSERT INTO $t VALUES (10, 'x')")
     sql(s"CALL lite.system.rewrite_data_files(table => '$t', options => map('rewrite-all', 'true'))")
     sql(
-      s"CALL lite.system.expire_snapshots(table => '$t', older_than => TIMESTAMP '2999-01-01 00:00:00', retain_last => 1)"
+      s"CALL lite.system.expire_snapshots(table => '$t', older_than => TIMESTAMP '2999-01-01 00:00:00', " +
+        "retain_last => 1)"
     )
     assert(snapshotCount(t) == 1)
     assertUnchanged(t)(stream.into(t)())

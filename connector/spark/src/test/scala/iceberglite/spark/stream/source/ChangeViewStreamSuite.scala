@@ -27,7 +27,8 @@ class ChangeViewStreamSuite extends AnyFunSuite with StreamFixture {
 
   private def view(t: String, arguments: String): Seq[String] = {
     sql(
-      s"CALL lite.system.create_changelog_view(table => '${t.stripPrefix("lite.")}', changelog_view => 'seen', $arguments)"
+      s"CALL lite.system.create_changelog_view(table => '${t.stripPrefix("lite.")}', changelog_view => 'seen', " +
+        s"$arguments)"
     )
     sorted("SELECT * FROM seen")
   }

@@ -93,7 +93,8 @@ private[source] trait StreamFixture extends SharedSession { self: Suite =>
 
   protected def compact(t: String): Unit = {
     sql(
-      s"CALL lite.system.rewrite_data_files(table => '${t.stripPrefix("lite.")}', options => map('rewrite-all', 'true'))"
+      s"CALL lite.system.rewrite_data_files(table => '${t.stripPrefix("lite.")}', " +
+        "options => map('rewrite-all', 'true'))"
     )
     ()
   }
