@@ -12,7 +12,7 @@ object Tiers {
   private val roundsTag = "iceberglite.MoreRounds"
 
   /** The tag of tests that the sample of the slow tier omits. */
-  private val leftOutTag = "iceberglite.OmittedBySample"
+  private val omittedTag = "iceberglite.OmittedBySample"
 
   /** Whether this run contains both tiers. Then the slow tier alone runs the random rounds. */
   val runsBoth: Boolean = sys.env.get("ICEBERG_LITE_TIER").contains("all")
@@ -26,7 +26,7 @@ object Tiers {
     Seq(reportHangingAfter(120), Argument(TestFrameworks.ScalaTest, "-l", omitted))
   }
   val slow: Seq[Argument] =
-    Seq(reportHangingAfter(300), Argument(TestFrameworks.ScalaTest, "-n", s"$slowTag $roundsTag", "-l", leftOutTag))
+    Seq(reportHangingAfter(300), Argument(TestFrameworks.ScalaTest, "-n", s"$slowTag $roundsTag", "-l", omittedTag))
 
   /**
    * Options for the JVMs of Spark's tests, which run most code only a few times: no optimizing compiler (C2), and no

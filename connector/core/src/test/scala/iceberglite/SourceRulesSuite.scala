@@ -16,7 +16,7 @@ class SourceRulesSuite extends AnyFunSuite {
   private val callable =
     ("""\b(?:extends|with)\s+(?:Table|TableCatalog|StagingTableCatalog|LiteCatalog|FunctionCatalog|""" +
       """CatalogExtension|TableProvider|PinnableTable|StagedTable|SparkStagedTable|ScanBuilder|Scan|LocalScan|""" +
-        """Batch|""" +
+      """Batch|""" +
       """WriteBuilder|Write|BatchWrite|DeltaWriteBuilder|DeltaWrite|DeltaBatchWrite|RowLevelOperation|""" +
       """RequiresDistributionAndOrdering|SupportsDelta|SupportsNamespaces|SupportsCatalogOptions|SupportsWrite|""" +
       """SupportsPushDown\w+|SupportsReport\w+|SupportsOverwriteV2|LeafRunnableCommand)\b""").r

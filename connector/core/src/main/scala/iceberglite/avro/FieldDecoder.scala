@@ -7,6 +7,7 @@ import org.apache.avro.Schema.Type._
 
 /** Decodes one field of a record. The encoding is defined by the writer's schema in the file. */
 abstract private[iceberglite] class FieldDecoder {
+
   /** Decodes a value into a slot of the row. */
   def read(in: AvroInput, row: AvroRow, slot: Int): Unit
 

@@ -77,6 +77,7 @@ trait Catalog extends Committer with AutoCloseable {
    * @return false if the table does not exist
    */
   def drop(id: TableIdentifier, purge: Boolean): Boolean
+
   /**
    * Renames a table; its files are not moved.
    *

@@ -12,6 +12,7 @@ import iceberglite.table.{Cleanup, Environment, RetryPolicy}
 
 /** The operations on the metadata to which a pointer refers: the metadata of a table or of a view. */
 private[catalog] trait PointerTarget[V] {
+
   /** Returns the location of the metadata file. */
   def location(state: V): String
 

@@ -51,6 +51,7 @@ trait ViewCatalog extends Catalog {
 
   /** Drops a view. @return false if the view does not exist */
   def dropView(id: TableIdentifier): Boolean
+
   /** Renames a view. @throws iceberglite.spec.IcebergError.AlreadyExists if a table or view with the new name exists */
   def renameView(from: TableIdentifier, to: TableIdentifier): Unit
 }

@@ -30,6 +30,7 @@ final case class TableCreation(
     caseSensitive: Boolean = true,
     cloneOf: Option[TableClone] = None
 ) {
+
   /** Returns the updates that create the table. */
   private[table] def creation(location: String, uuid: UUID): Vector[MetadataUpdate] =
     cloneOf.fold(at(location).creation(uuid))(_.creation(uuid, location, properties))

@@ -97,7 +97,7 @@ class HostileAvroSuite extends AnyFunSuite with TimeLimitedTests {
   private def withEntry(file: ContentFile): Array[Byte] =
     this.file(ownSchema)(block(_, 1, oneEntry(added(file))))
 
-    // The JVM could allocate arrays of the last size.
+  // The JVM could allocate arrays of the last size.
   private val huge = Seq(Long.MaxValue, Long.MinValue, -1L, Int.MaxValue.toLong, 1L << 40, 1L << 26)
 
   test("implausible lengths and counts are rejected", ManifestRules.damaged) {

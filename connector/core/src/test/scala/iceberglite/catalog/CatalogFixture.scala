@@ -4,7 +4,7 @@ import iceberglite.catalog.hive.HiveFixture
 import iceberglite.catalog.jdbc.TestDatabase
 import iceberglite.catalog.rest.RestFixture
 import iceberglite.storage.FileIO
-import iceberglite.table.{Environment, KeptFiles, MemoryFileIO, TableIdentifier, TestTables}
+import iceberglite.table.{Environment, ListableFiles, MemoryFileIO, TableIdentifier, TestTables}
 
 /** A kind of catalog on which suites run their tests. */
 trait CatalogFixture {
@@ -49,7 +49,7 @@ object CatalogFixture {
    * @param database catalog properties for the connection to the catalog's database; empty without a database
    * @param place prefix of all file paths; the warehouse is the directory `wh` below it
    */
-  final case class Store(files: KeptFiles, database: Map[String, String], place: String = "mem:/")
+  final case class Store(files: ListableFiles, database: Map[String, String], place: String = "mem:/")
 
   val Id: TableIdentifier = TableIdentifier(Vector("db"), "t")
   private val warehouse = Map("warehouse" -> "mem://wh")
@@ -72,11 +72,11 @@ object CatalogFixture {
 
   /** The fixtures that need no server. */
   val embedded: Seq[CatalogFixture] = Seq(Hadoop, Jdbc)
-  val all: Seq[CatalogFixture] = embedded :+ Postgres
+  val hadoopAndJdbc: Seq[CatalogFixture] = embedded :+ Postgres
 
-  /** The fixtures in `all`, and the fixtures for Hive and S3, whose calls are slow. */
-  val everywhere: Seq[CatalogFixture] = all :+ HiveFixture :+ S3Fixture
+  /** The fixtures in `hadoopAndJdbc`, and the fixtures for Hive and S3, whose calls are slow. */
+  val allExceptRest: Seq[CatalogFixture] = hadoopAndJdbc :+ HiveFixture :+ S3Fixture
 
-  /** The fixtures in `everywhere`, and the fixture for REST catalogs, whose server writes the metadata files. */
-  val everyKind: Seq[CatalogFixture] = everywhere :+ RestFixture
+  /** All fixtures. The server of the REST catalog writes the metadata files. */
+  val allWithRest: Seq[CatalogFixture] = allExceptRest :+ RestFixture
 }

@@ -20,14 +20,14 @@ import iceberglite.table.action.{FastAppend, UpdateProperties}
 /** Tests the behavior that all catalogs share. */
 class CatalogSuite extends AnyFunSuite {
 
-  private def onAll(name: String)(body: (Catalog, Store) => Unit): Unit = on(CatalogFixture.everyKind, name)(body)
+  private def onAll(name: String)(body: (Catalog, Store) => Unit): Unit = on(CatalogFixture.allWithRest, name)(body)
 
   /** Returns the tag of slow tests for the two catalogs whose calls are slow. Both also have suites of their own. */
   private def slow(fixture: CatalogFixture): Seq[Tag] =
     Sampling.sampledUnless(fixture != HiveFixture && fixture != S3Fixture)
 
   private def onNested(name: String)(body: (Catalog, Store) => Unit): Unit =
-    on(CatalogFixture.everyKind.filter(_.isNested), name)(body)
+    on(CatalogFixture.allWithRest.filter(_.isNested), name)(body)
 
   private def on(fixtures: Seq[CatalogFixture], name: String)(body: (Catalog, Store) => Unit): Unit =
     for (fixture <- fixtures) test(s"$name (${fixture.kind})", slow(fixture): _*) {
@@ -211,7 +211,7 @@ class CatalogSuite extends AnyFunSuite {
     }
   }
 
-  for (fixture <- CatalogFixture.everyKind) {
+  for (fixture <- CatalogFixture.allWithRest) {
     test(
       s"a failure to delete old metadata files does not fail the commit (${fixture.kind})",
       slow(fixture): _*
@@ -247,7 +247,7 @@ class CatalogSuite extends AnyFunSuite {
   }
 
   on(
-    CatalogFixture.everyKind.filter(_.readsMetadata),
+    CatalogFixture.allWithRest.filter(_.readsMetadata),
     "the error for loading a table with a damaged metadata file contains the path of the file"
   ) { (catalog, store) =>
     val table = catalog.create(Id, unpartitioned())
@@ -261,7 +261,7 @@ class CatalogSuite extends AnyFunSuite {
     assert(intercept[NotFound](catalog.listNamespaces(Vector("nope"))).getMessage.contains("lite.nope"))
   }
 
-  for (fixture <- CatalogFixture.everyKind)
+  for (fixture <- CatalogFixture.allWithRest)
     test(s"catalog properties are applied to new tables (${fixture.kind})", slow(fixture): _*) {
       fixture.withStore { store =>
         val properties = fixture.properties(store) ++ Map(

@@ -24,8 +24,8 @@ class ConcurrencySuite extends AnyFunSuite {
   private val Threads = 8
   private val manyRetries = Map("commit.retry.num-retries" -> "1000", "commit.retry.min-wait-ms" -> "1")
 
-  /** The fixtures in `everywhere` except S3, which [[S3CatalogSuite]] tests. */
-  private val fixtures = CatalogFixture.everywhere.filterNot(_ == S3Fixture)
+  /** The fixtures in `allExceptRest` except S3, which [[S3CatalogSuite]] tests. */
+  private val fixtures = CatalogFixture.allExceptRest.filterNot(_ == S3Fixture)
 
   /** Returns the tag of slow tests for the Hive catalog, which also has suites of its own. */
   private def slow(fixture: CatalogFixture): Seq[Tag] = Sampling.sampledUnless(fixture != HiveFixture)
@@ -207,7 +207,7 @@ class ConcurrencySuite extends AnyFunSuite {
       }
     }
 
-  for (fixture <- CatalogFixture.all)
+  for (fixture <- CatalogFixture.hadoopAndJdbc)
     test(s"the error for a warehouse that is not a writable directory contains its location: ${fixture.kind}") {
       withLocation(fixture) { place =>
         Files.write(place.directory.resolve("wh"), Array.emptyByteArray)

@@ -41,7 +41,7 @@ class FaultSuite extends AnyFunSuite {
   )
 
   for {
-    fixture <- CatalogFixture.all
+    fixture <- CatalogFixture.hadoopAndJdbc
     // The faults are in storage calls, and do not depend on the database. Therefore only one kind of change is tested
     // on PostgreSQL, which is slow.
     (name, change) <- if (fixture == CatalogFixture.Postgres) changes.filter(_._1 == "create with data") else changes

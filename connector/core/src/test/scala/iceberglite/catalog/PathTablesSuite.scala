@@ -105,7 +105,7 @@ class PathTablesSuite extends AnyFunSuite {
   }
 
   test("the path of a metadata file of any catalog opens the table read-only at that version") {
-    CatalogFixture.all.foreach { fixture =>
+    CatalogFixture.hadoopAndJdbc.foreach { fixture =>
       fixture.withStore { store =>
         val catalog = fixture.open(store, store.files)
         val first = append(catalog.create(Id, unpartitioned()), "x")

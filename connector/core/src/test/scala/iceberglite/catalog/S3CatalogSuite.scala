@@ -27,7 +27,7 @@ class S3CatalogSuite extends AnyFunSuite {
 
   /** @param suffix path of the warehouse within the bucket; empty if the warehouse is the whole bucket */
   private def withWarehouse(suffix: String = "/wh")(body: (String, HadoopFileIO) => Unit): Unit =
-    body(s"s3://${Servers.s3.newBucket()}$suffix", S3Storage.files(S3Storage.real))
+    body(s"s3://${Servers.s3.newBucket()}$suffix", S3Storage.files(S3Storage.testServer))
 
   private def open(warehouse: String, io: HadoopFileIO): Catalog =
     Catalogs.open("lite", Map("type" -> "hadoop", "warehouse" -> warehouse), io)

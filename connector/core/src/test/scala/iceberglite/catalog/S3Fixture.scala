@@ -2,7 +2,7 @@ package iceberglite.catalog
 
 import iceberglite.servers.Servers
 import iceberglite.storage.{HadoopFileIO, S3Storage}
-import iceberglite.table.KeptFiles
+import iceberglite.table.ListableFiles
 
 /** The file-system catalog in a bucket of the S3 server of the test environment. */
 object S3Fixture extends CatalogFixture {
@@ -13,10 +13,14 @@ object S3Fixture extends CatalogFixture {
 
   override def withStore[A](body: CatalogFixture.Store => A): A = {
     val bucket = Servers.s3.newBucket()
-    body(CatalogFixture.Store(new BucketFiles(bucket, S3Storage.files(S3Storage.real)), Map.empty, s"s3://$bucket"))
+    body(CatalogFixture.Store(
+      new BucketFiles(bucket, S3Storage.files(S3Storage.testServer)),
+      Map.empty,
+      s"s3://$bucket"
+    ))
   }
 
-  final private class BucketFiles(bucket: String, io: HadoopFileIO) extends FileIOWrapper(io) with KeptFiles {
+  final private class BucketFiles(bucket: String, io: HadoopFileIO) extends FileIOWrapper(io) with ListableFiles {
 
     /** Returns the paths of all objects in the bucket, except markers of empty directories. */
     override def paths: Set[String] = below(s"s3://$bucket/")

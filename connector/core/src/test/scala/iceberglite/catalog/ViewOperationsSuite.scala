@@ -43,7 +43,7 @@ class ViewOperationsSuite extends AnyFunSuite {
   }
 
   private def onEach(name: String)(body: (CatalogFixture, CatalogFixture.Store) => Unit): Unit =
-    CatalogFixture.everyKind.foreach { fixture =>
+    CatalogFixture.allWithRest.foreach { fixture =>
       val tags = Sampling.sampledUnless(CatalogFixture.embedded.contains(fixture))
       test(s"$name: ${fixture.kind}", tags: _*)(fixture.withStore { store =>
         try body(fixture, store)

@@ -15,7 +15,7 @@ import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.{NestedField, SingleValue, Type}
 import iceberglite.spec.types.Literal.{DateLiteral, DoubleLiteral, IntLiteral, StringLiteral}
 import iceberglite.spec.types.Type._
-import iceberglite.tree.{OfManifests, TestTable, TreeReader}
+import iceberglite.tree.{ManifestsOnly, TestTable, TreeReader}
 import iceberglite.tree.TestTable._
 import iceberglite.tree.manifestlist.{DataFileColumns, PartitionCodec}
 
@@ -186,7 +186,7 @@ class MetadataTablesSuite extends AnyFunSuite {
     assert(rows(t, "all_data_files").map(fileName).toSet == Set("a.parquet", "b.parquet", "c.parquet"))
   }
 
-  test("the metadata table all_data_files has a row for each manifest that lists a file as live", OfManifests) {
+  test("the metadata table all_data_files has a row for each manifest that lists a file as live", ManifestsOnly) {
     val t = evolved
     t.commit(Vector.empty, removing("a"))
     assert(rows(t, "all_data_files").map(fileName).sorted ==
@@ -232,7 +232,7 @@ class MetadataTablesSuite extends AnyFunSuite {
     assert(deletes.head("referenced_data_file") == Some("mem:/t/data/a.parquet"))
   }
 
-  test("the metadata table entries lists deleted entries too, with the sequence number of each entry", OfManifests) {
+  test("the metadata table entries lists deleted entries too, with the sequence number of each entry", ManifestsOnly) {
     val t = evolved
     t.commit(Vector.empty, removing("a"))
     val shown = rows(t, "entries").map { r =>
@@ -246,7 +246,10 @@ class MetadataTablesSuite extends AnyFunSuite {
     ))
   }
 
-  test("the metadata table manifests shows counts by content, and partition summaries as readable text", OfManifests) {
+  test(
+    "the metadata table manifests shows counts by content, and partition summaries as readable text",
+    ManifestsOnly
+  ) {
     val t = evolved
     t.append(positionDeletes("p", partition = day(1)))
     val found = rows(t, "manifests")
@@ -257,7 +260,7 @@ class MetadataTablesSuite extends AnyFunSuite {
     assert(rows(t, "all_manifests").map(_("reference_snapshot_id")) == Vector(1L, 2L, 2L, 3L, 3L, 3L))
   }
 
-  test("counts and NaN flags that the manifest list omits are read from the manifest", OfManifests) {
+  test("counts and NaN flags that the manifest list omits are read from the manifest", ManifestsOnly) {
     val byWeight = PartitionSpec(0, Vector(PartitionField(7, 1000, "weight", Identity)))
     val withWeight = schema.copy(fields = schema.fields :+ NestedField.optional(7, "weight", DoubleType))
     val t = new TestTable(withWeight, Vector(byWeight))

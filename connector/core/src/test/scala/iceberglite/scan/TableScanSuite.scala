@@ -15,7 +15,7 @@ import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.{NestedField, SingleValue}
 import iceberglite.spec.types.Literal.{IntLiteral, LongLiteral, StringLiteral}
 import iceberglite.spec.types.Type.{IntType, LongType, StringType}
-import iceberglite.tree.{ManifestCache, OfManifests, TestTable}
+import iceberglite.tree.{ManifestCache, ManifestsOnly, TestTable}
 import iceberglite.tree.TestTable._
 
 /** Tests which data files and delete files a scan plan contains. */
@@ -58,7 +58,7 @@ class TableScanSuite extends AnyFunSuite {
     t
   }
 
-  test("a scan without a filter returns all files, in the order of manifests and files", OfManifests) {
+  test("a scan without a filter returns all files, in the order of manifests and files", ManifestsOnly) {
     val p = plan(sample, AlwaysTrue)
     assert(names(p) == Vector("c1", "a1", "b1", "a2"))
     assert(p.tasks.forall(t => t.residual == AlwaysTrue && t.isWholeFile))
@@ -68,7 +68,7 @@ class TableScanSuite extends AnyFunSuite {
 
   test(
     "a partition filter skips manifests by summaries and files by partitions, and leaves no residual",
-    OfManifests,
+    ManifestsOnly,
     ScanRules.skippedManifests,
     ScanRules.residuals
   ) {
@@ -161,7 +161,7 @@ class TableScanSuite extends AnyFunSuite {
 
   test(
     "delete manifests of partitions that the filter excludes are not read",
-    OfManifests,
+    ManifestsOnly,
     ScanRules.skippedManifests
   ) {
     val t = sample

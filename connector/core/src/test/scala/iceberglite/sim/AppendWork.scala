@@ -5,7 +5,7 @@ import iceberglite.table.action.{FastAppend, MergeAppend}
 
 /** Operations of simulated writers that add rows. */
 object AppendWork {
-  private class Append(val name: String, action: Vector[PretendedFile] => Action) extends Work {
+  private class Append(val name: String, action: Vector[SimulatedFile] => Action) extends Work {
     override def weight: Int = 6
 
     override def plan(state: WriterState): Option[Plan] = {

@@ -29,7 +29,7 @@ final private class CompactionWork(carries: Double) extends Work {
     val oldPaths = paths.toSet
     val compacted = state.dataFile(category, if (state.chance(0.5)) ids else state.random.shuffle(ids))
     val carrier =
-      if (state.chance(carries)) Some(new IncrementalCarrier(new PretendedMoves(state, compacted))) else None
+      if (state.chance(carries)) Some(new IncrementalCarrier(new SimulatedMoves(state, compacted))) else None
     val removed = entries.filter { f =>
       oldPaths(f.path) || carrier.isEmpty && f.isDeletionVector && f.referencedDataFile.exists(oldPaths)
     }
@@ -60,7 +60,7 @@ object CompactionWork {
 }
 
 /** Finds deleted rows in the new file of a compaction by their ids, and writes their deletes. */
-final private class PretendedMoves(state: WriterState, compacted: PretendedFile) extends RowMoves {
+final private class SimulatedMoves(state: WriterState, compacted: SimulatedFile) extends RowMoves {
   private var writtenFiles = 0
 
   override def positions(data: ContentFile, deletes: Vector[ManifestEntry], base: TableMetadata): DeletionVector =

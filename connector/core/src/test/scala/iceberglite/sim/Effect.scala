@@ -7,7 +7,7 @@ import iceberglite.spec.property.IsolationLevel
 trait Effect {
 
   /** Returns the rows of the snapshot, given the rows of its parent. */
-  def after(parent: Rows, contents: PretendedContents): Rows
+  def after(parent: Rows, contents: SimulatedContents): Rows
 
   /**
    * Returns the reason why the commit should have been rejected, or `None` if the commit was valid.
@@ -15,7 +15,7 @@ trait Effect {
    * @param read the rows that the writer saw when it planned the operation
    * @param parent the rows to which the commit was applied
    */
-  def objection(read: Rows, parent: Rows, contents: PretendedContents): Option[String]
+  def objection(read: Rows, parent: Rows, contents: SimulatedContents): Option[String]
 
   /** Whether the commit may create no snapshot if it would not change any rows. */
   def mayChangeNothing: Boolean = false
@@ -25,43 +25,43 @@ object Effect {
 
   /** An effect whose commit never conflicts with other commits. */
   trait Unconditional extends Effect {
-    final override def objection(read: Rows, parent: Rows, contents: PretendedContents): Option[String] = None
+    final override def objection(read: Rows, parent: Rows, contents: SimulatedContents): Option[String] = None
   }
 
   /** Adds new files. */
-  final case class Added(files: Vector[PretendedFile]) extends Unconditional {
-    override def after(parent: Rows, contents: PretendedContents): Rows = parent ++ files
+  final case class Added(files: Vector[SimulatedFile]) extends Unconditional {
+    override def after(parent: Rows, contents: SimulatedContents): Rows = parent ++ files
   }
 
   /** Deletes the rows of a category and adds new files. */
-  final case class Overwritten(category: String, files: Vector[PretendedFile], isolation: Option[IsolationLevel])
+  final case class Overwritten(category: String, files: Vector[SimulatedFile], isolation: Option[IsolationLevel])
       extends Effect {
-    override def after(parent: Rows, contents: PretendedContents): Rows =
+    override def after(parent: Rows, contents: SimulatedContents): Rows =
       parent -- contents.inCategory(parent, category) ++ files
 
-    override def objection(read: Rows, parent: Rows, contents: PretendedContents): Option[String] =
+    override def objection(read: Rows, parent: Rows, contents: SimulatedContents): Option[String] =
       isolation.flatMap(Effect.isolationViolation(_, contents.ids(read, category), contents.ids(parent, category)))
 
     override def mayChangeNothing: Boolean = files.isEmpty
   }
 
   /** Replaces the files in the partitions of the new files. */
-  final case class PartitionsReplaced(files: Vector[PretendedFile], isolation: Option[IsolationLevel]) extends Effect {
+  final case class PartitionsReplaced(files: Vector[SimulatedFile], isolation: Option[IsolationLevel]) extends Effect {
     private val partitions = files.map(f => (f.file.specId, f.file.partition)).toSet
 
-    private def rowsInside(rows: Rows, contents: PretendedContents): Rows = Rows(rows.live.filter { case (path, _) =>
+    private def rowsInside(rows: Rows, contents: SimulatedContents): Rows = Rows(rows.live.filter { case (path, _) =>
       val file = contents.file(path).file
       partitions((file.specId, file.partition))
     })
 
-    override def after(parent: Rows, contents: PretendedContents): Rows =
+    override def after(parent: Rows, contents: SimulatedContents): Rows =
       parent -- rowsInside(parent, contents).live.keys ++ files
 
     /**
      * If an isolation level is set, the commit must also be rejected if a compaction moved rows to a partition of
      * another partition spec, because these rows would not be replaced.
      */
-    override def objection(read: Rows, parent: Rows, contents: PretendedContents): Option[String] = isolation.flatMap {
+    override def objection(read: Rows, parent: Rows, contents: SimulatedContents): Option[String] = isolation.flatMap {
       level =>
         val now = contents.ids(rowsInside(parent, contents))
         val before = contents.ids(rowsInside(read, contents))
@@ -78,12 +78,12 @@ object Effect {
    */
   final case class RowsDeleted(
       rows: Map[String, Set[Int]],
-      files: Vector[PretendedFile],
+      files: Vector[SimulatedFile],
       isolation: Option[IsolationLevel]
   ) extends Effect {
-    override def after(parent: Rows, contents: PretendedContents): Rows = parent.without(rows) ++ files
+    override def after(parent: Rows, contents: SimulatedContents): Rows = parent.without(rows) ++ files
 
-    override def objection(read: Rows, parent: Rows, contents: PretendedContents): Option[String] = {
+    override def objection(read: Rows, parent: Rows, contents: SimulatedContents): Option[String] = {
       val ids = contents.ids(Rows(rows))
       val present = contents.ids(parent)
       val inOtherFiles = ids & contents.ids(after(parent, contents))
@@ -101,7 +101,7 @@ object Effect {
 
   /** Deletes the rows with the given ids in the partition of an equality delete file. */
   final case class KeysDeleted(deletes: ContentFile, ids: Set[Long]) extends Unconditional {
-    override def after(parent: Rows, contents: PretendedContents): Rows = {
+    override def after(parent: Rows, contents: SimulatedContents): Rows = {
       val samePartition = Rows(parent.live.filter { case (path, _) =>
         val file = contents.file(path).file
         file.specId == deletes.specId && file.partition == deletes.partition
@@ -111,13 +111,13 @@ object Effect {
   }
 
   /** Replaces files by one file with their rows. Rows that were deleted concurrently stay deleted. */
-  final case class Rewritten(removed: Set[String], file: PretendedFile) extends Effect {
-    override def after(parent: Rows, contents: PretendedContents): Rows = {
+  final case class Rewritten(removed: Set[String], file: SimulatedFile) extends Effect {
+    override def after(parent: Rows, contents: SimulatedContents): Rows = {
       val present = contents.ids(Rows(parent.live.filterKeys(removed)))
       Rows((parent -- removed).live + (file.path -> file.ids.indices.filter(i => present(file.ids(i))).toSet))
     }
 
-    override def objection(read: Rows, parent: Rows, contents: PretendedContents): Option[String] = {
+    override def objection(read: Rows, parent: Rows, contents: SimulatedContents): Option[String] = {
       val (before, now) = (contents.ids(parent), contents.ids(after(parent, contents)))
       if (!removed.forall(parent.live.contains))
         Some(s"the files ${(removed -- parent.live.keys).mkString(", ")} were removed")
@@ -131,7 +131,7 @@ object Effect {
 
   /** Rewrites manifests, which changes no rows. */
   case object ManifestsRewritten extends Unconditional {
-    override def after(parent: Rows, contents: PretendedContents): Rows = parent
+    override def after(parent: Rows, contents: SimulatedContents): Rows = parent
     override def mayChangeNothing: Boolean = true
   }
 
@@ -139,10 +139,10 @@ object Effect {
    * Cherry-picks an appended snapshot. If its parent is the current snapshot, this is a fast-forward without a new
    * snapshot.
    */
-  final case class Picked(files: Vector[PretendedFile]) extends Effect {
-    override def after(parent: Rows, contents: PretendedContents): Rows = parent ++ files
+  final case class Picked(files: Vector[SimulatedFile]) extends Effect {
+    override def after(parent: Rows, contents: SimulatedContents): Rows = parent ++ files
 
-    override def objection(read: Rows, parent: Rows, contents: PretendedContents): Option[String] =
+    override def objection(read: Rows, parent: Rows, contents: SimulatedContents): Option[String] =
       Some(files.flatMap(_.ids).toSet & contents.ids(parent)).filter(_.nonEmpty).map(ids =>
         s"the rows $ids already exist"
       )
@@ -152,9 +152,9 @@ object Effect {
 
   /** Removes whole files with all their rows. */
   final case class FilesRemoved(paths: Set[String]) extends Effect {
-    override def after(parent: Rows, contents: PretendedContents): Rows = parent -- paths
+    override def after(parent: Rows, contents: SimulatedContents): Rows = parent -- paths
 
-    override def objection(read: Rows, parent: Rows, contents: PretendedContents): Option[String] =
+    override def objection(read: Rows, parent: Rows, contents: SimulatedContents): Option[String] =
       paths.find(!parent.live.contains(_)).map(path => s"$path was removed")
   }
 

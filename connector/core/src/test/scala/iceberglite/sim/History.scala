@@ -21,7 +21,7 @@ final case class FinishedHistory(
     settings: Settings,
     simulation: Simulation,
     catalog: SimulatedCatalog,
-    contents: PretendedContents,
+    contents: SimulatedContents,
     operations: Vector[Operation],
     reads: Vector[Read],
     newest: Either[IcebergError, TableVersion]
@@ -38,7 +38,7 @@ final case class FinishedHistory(
  */
 final class History(settings: Settings, works: Int => Seq[Work] = _ => Work.all) {
   val simulation = new Simulation(settings.seed, settings.stay, settings.rate)
-  private val contents = new PretendedContents
+  private val contents = new SimulatedContents
   private val clean = new StoreIO(simulation.store, () => History.Setup)
   private val truth = new SnapshotReader(clean, contents)
   private var operations = Vector.empty[Operation]

@@ -5,7 +5,7 @@ import scala.collection.mutable
 import iceberglite.spec.file.ContentFile
 
 /** A data file that is not really written. It has one row for each id, in this order. All rows are in the category. */
-final case class PretendedFile(file: ContentFile, category: String, ids: Vector[Long]) {
+final case class SimulatedFile(file: ContentFile, category: String, ids: Vector[Long]) {
   def path: String = file.path
 }
 
@@ -14,7 +14,7 @@ final case class PretendedFile(file: ContentFile, category: String, ids: Vector[
  * all deleted has an empty set.
  */
 final case class Rows(live: Map[String, Set[Int]]) {
-  def ++(files: Seq[PretendedFile]): Rows = Rows(live ++ files.map(f => f.path -> f.ids.indices.toSet))
+  def ++(files: Seq[SimulatedFile]): Rows = Rows(live ++ files.map(f => f.path -> f.ids.indices.toSet))
 
   def --(paths: Iterable[String]): Rows = Rows(live -- paths)
 
@@ -33,16 +33,16 @@ object Rows {
 }
 
 /** The contents of data files, position delete files and equality delete files that are not really written. */
-final class PretendedContents {
-  private val files = mutable.Map.empty[String, PretendedFile]
+final class SimulatedContents {
+  private val files = mutable.Map.empty[String, SimulatedFile]
   private val positions = mutable.Map.empty[String, Map[String, Set[Int]]]
   private val keys = mutable.Map.empty[String, Set[Long]]
 
-  def keep(file: PretendedFile): Unit = files.update(file.path, file)
+  def keep(file: SimulatedFile): Unit = files.update(file.path, file)
   def keepPositions(path: String, deleted: Map[String, Set[Int]]): Unit = positions.update(path, deleted)
   def keepKeys(path: String, ids: Set[Long]): Unit = keys.update(path, ids)
 
-  def file(path: String): PretendedFile = files(path)
+  def file(path: String): SimulatedFile = files(path)
   def deletedBy(path: String): Map[String, Set[Int]] = positions(path)
   def keysOf(path: String): Set[Long] = keys(path)
 

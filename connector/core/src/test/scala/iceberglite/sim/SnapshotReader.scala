@@ -15,7 +15,7 @@ final class BrokenSnapshot(message: String) extends RuntimeException(message)
  * Determines the live rows of snapshots (specification, "Scan Planning"), independently of the code that plans scans.
  * Caches manifests and deletion vectors, because referenced files never change.
  */
-final class SnapshotReader(io: FileIO, contents: PretendedContents) {
+final class SnapshotReader(io: FileIO, contents: SimulatedContents) {
   private val cache = new ManifestCache(64L << 20)
   private val vectors = mutable.Map.empty[(String, Option[Long]), Set[Int]]
 

@@ -55,7 +55,7 @@ final class WriterState(
     val operation: Int,
     val table: Table,
     truth: SnapshotReader,
-    val contents: PretendedContents,
+    val contents: SimulatedContents,
     val random: Random,
     val io: FileIO
 ) {
@@ -80,21 +80,21 @@ final class WriterState(
   def category(): String = WriterState.Categories(random.nextInt(WriterState.Categories.size))
 
   /** Returns the data files that the given snapshot added. */
-  def appendedBy(snapshot: Snapshot): Vector[PretendedFile] =
+  def appendedBy(snapshot: Snapshot): Vector[SimulatedFile] =
     truth.live(metadata, snapshot).filter(_.snapshotId.contains(snapshot.snapshotId)).map(e =>
       contents.file(e.file.path)
     )
 
   /** Creates a data file with new rows of a category. */
-  def newFile(category: String): PretendedFile = {
+  def newFile(category: String): SimulatedFile = {
     val firstId = operation * 1000L + newPaths.size * 10
     dataFile(category, (firstId until firstId + 1 + random.nextInt(4)).toVector)
   }
 
-  def newFiles(): Vector[PretendedFile] = Vector.fill(1 + random.nextInt(2))(newFile(category()))
+  def newFiles(): Vector[SimulatedFile] = Vector.fill(1 + random.nextInt(2))(newFile(category()))
 
   /** Creates a data file with rows with the given ids, which may already exist in other files. */
-  def dataFile(category: String, ids: Vector[Long]): PretendedFile = {
+  def dataFile(category: String, ids: Vector[Long]): SimulatedFile = {
     val lower = Seq(1 -> LongLiteral(ids.min), 2 -> StringLiteral(category))
     val upper = Seq(1 -> LongLiteral(ids.max), 2 -> StringLiteral(category))
     val metrics = MetricMaps(
@@ -116,7 +116,7 @@ final class WriterState(
       metrics
     )
     writePlaceholder(path)
-    val pretended = PretendedFile(file, category, ids)
+    val pretended = SimulatedFile(file, category, ids)
     contents.keep(pretended)
     pretended
   }

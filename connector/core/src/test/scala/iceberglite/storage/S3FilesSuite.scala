@@ -11,7 +11,7 @@ import iceberglite.servers.Servers
 /** Tests reading and writing files on the S3 server of the test environment. */
 class S3FilesSuite extends AnyFunSuite {
   private lazy val bucket = Servers.s3.newBucket()
-  private lazy val io = S3Storage.files(S3Storage.real)
+  private lazy val io = S3Storage.files(S3Storage.testServer)
 
   private def content(text: String): Array[Byte] = text.getBytes("UTF-8")
   private def text(path: String): String = new String(io.read(path), "UTF-8")

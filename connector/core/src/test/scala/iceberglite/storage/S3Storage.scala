@@ -20,7 +20,7 @@ object S3Storage {
   )
 
   /** The catalog properties for the S3 server of the test environment. */
-  lazy val real: Map[String, String] = settings(Servers.s3.endpoint, Servers.s3.accessKey, Servers.s3.secretKey)
+  lazy val testServer: Map[String, String] = settings(Servers.s3.endpoint, Servers.s3.accessKey, Servers.s3.secretKey)
 
   def files(settings: Map[String, String]): HadoopFileIO =
     new HadoopFileIO(StorageSettings.configuration(new Configuration, settings))

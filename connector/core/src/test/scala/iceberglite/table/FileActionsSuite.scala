@@ -14,7 +14,7 @@ import iceberglite.spec.types.Literal
 import iceberglite.spec.types.Literal.{LongLiteral, StringLiteral}
 import iceberglite.table.TestTables._
 import iceberglite.table.action.{DeleteFiles, FastAppend, OverwriteFiles, ReplacePartitions, UpdatePartitionSpec}
-import iceberglite.tree.{OfManifests, TreeReader}
+import iceberglite.tree.{ManifestsOnly, TreeReader}
 
 /** Tests actions that add, replace and remove files. */
 class FileActionsSuite extends AnyFunSuite {
@@ -232,7 +232,7 @@ class FileActionsSuite extends AnyFunSuite {
     }
   }
 
-  test("the summary counts the created manifests and the kept manifests", OfManifests) {
+  test("the summary counts the created manifests and the kept manifests", ManifestsOnly) {
     withTable(byCategory()) { empty =>
       val first = withThreeFiles(empty)
       assert(summary(first)("manifests-created") == "1" && summary(first)("manifests-kept") == "0")

@@ -9,7 +9,7 @@ import iceberglite.spec.IcebergError.{StorageFailed, UnreadableFile}
 import iceberglite.storage.{FileIO, FileInfo}
 
 /** Storage that can list the paths of all its files. */
-trait KeptFiles extends FileIO {
+trait ListableFiles extends FileIO {
 
   /** Returns the paths of all files. */
   def paths: Set[String]
@@ -20,7 +20,7 @@ trait KeptFiles extends FileIO {
  *
  * @param nowMs the clock of the storage
  */
-final class MemoryFileIO(nowMs: () => Long = () => 0L) extends KeptFiles {
+final class MemoryFileIO(nowMs: () => Long = () => 0L) extends ListableFiles {
 
   /** Name of the file that represents an empty directory. */
   private val Marker = ".directory"

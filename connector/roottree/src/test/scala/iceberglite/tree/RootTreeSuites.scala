@@ -19,7 +19,7 @@ class RootDeletePlanSuite extends DeletePlanSuite {
 class RootPruningSuite extends PruningSuite {
   override protected def allPlans: Int = 150
 }
-class RootStoppedPlanSuite extends StoppedPlanSuite
+class RootLimitedPlanSuite extends LimitedPlanSuite
 class RootChangelogScanSuite extends ChangelogScanSuite
 class RootIsolationSuite extends IsolationSuite
 class RootRowDeltaSuite extends RowDeltaSuite

@@ -25,7 +25,7 @@ class VendedCredentialsSuite extends AnyFunSuite with SharedSession {
         "uri" -> s"jdbc:sqlite:${newDirectory("renewed")}/catalog.db",
         "warehouse" -> s"s3://${Servers.s3.newBucket()}/wh"
       )
-      val backingCatalog = Catalogs.open("behind", settings, S3Storage.files(S3Storage.real))
+      val backingCatalog = Catalogs.open("behind", settings, S3Storage.files(S3Storage.testServer))
       backingCatalog.createNamespace(Vector("db"), Map.empty)
       def json(settings: (String, String)*): String = (settings ++ Seq(
         "s3.path-style-access" -> "true",
@@ -68,7 +68,7 @@ class VendedCredentialsSuite extends AnyFunSuite with SharedSession {
         "uri" -> s"jdbc:sqlite:$directory/catalog.db",
         "warehouse" -> s"s3://${Servers.s3.newBucket()}/wh"
       )
-      val backingCatalog = Catalogs.open("behind", settings, S3Storage.files(S3Storage.real))
+      val backingCatalog = Catalogs.open("behind", settings, S3Storage.files(S3Storage.testServer))
       backingCatalog.createNamespace(Vector("db"), Map.empty)
       val vendedSettings = Map(
         "s3.endpoint" -> Servers.s3.endpoint,

@@ -19,7 +19,7 @@ class ToyDeletePlanSuite extends DeletePlanSuite {
 class ToyPruningSuite extends PruningSuite {
   override protected def allPlans: Int = 150
 }
-class ToyStoppedPlanSuite extends StoppedPlanSuite
+class ToyLimitedPlanSuite extends LimitedPlanSuite
 class ToyChangelogScanSuite extends ChangelogScanSuite
 class ToyIsolationSuite extends IsolationSuite
 class ToyRowDeltaSuite extends RowDeltaSuite

@@ -30,12 +30,12 @@ private[catalog] object CommitOutcome {
     case Outcome.Unsent(reason) => throw server.client.storageFailed(request.what, reason)
     case Outcome.Unknown(reason) => throw unknown(table, reason)
     case Outcome.Rejected(response, earlierOutcomeUnknown) =>
-      val errorResponse = server.client.errorResponseOf(response, earlierOutcomeUnknown)
-      alreadyCommitted.lift(errorResponse).flatten match {
+      val failure = server.client.failureOf(response, earlierOutcomeUnknown)
+      alreadyCommitted.lift(failure).flatten match {
         case Some(earlier) => Left(earlier)
-        case None if isOutcomeUnknown(errorResponse) =>
-          throw unknown(table, s"the server returned ${server.client.textOf(errorResponse)}")
-        case None => throw errors.applyOrElse(errorResponse, (r: RestFailure) => errorOf(table, server, request, r))
+        case None if isOutcomeUnknown(failure) =>
+          throw unknown(table, s"the server returned ${server.client.textOf(failure)}")
+        case None => throw errors.applyOrElse(failure, (r: RestFailure) => errorOf(table, server, request, r))
       }
   }
 
@@ -44,19 +44,19 @@ private[catalog] object CommitOutcome {
       table: String,
       server: RestServer,
       request: RestRequest,
-      errorResponse: RestFailure
+      failure: RestFailure
   ): IcebergError =
-    if (errorResponse.earlierOutcomeUnknown)
-      unknown(table, s"the server returned ${server.client.textOf(errorResponse)} to the last of several attempts")
-    else server.client.toIcebergError(request.what, errorResponse)
+    if (failure.earlierOutcomeUnknown)
+      unknown(table, s"the server returned ${server.client.textOf(failure)} to the last of several attempts")
+    else server.client.toIcebergError(request.what, failure)
 
   /**
    * Whether the outcome is unknown after an error of the server or of a proxy, or after a timeout (status 408). Status
    * 501 means that the commit failed, because the OpenAPI description defines it as an unsupported request.
    */
-  private def isOutcomeUnknown(errorResponse: RestFailure): Boolean =
-    errorResponse.status >= 500 && errorResponse.status != 501 ||
-      errorResponse.status == 408
+  private def isOutcomeUnknown(failure: RestFailure): Boolean =
+    failure.status >= 500 && failure.status != 501 ||
+      failure.status == 408
 
   /** Reads the response to a successful commit. If the response is invalid, `CommitStateUnknown` is thrown. */
   def readResponse[A](table: String)(read: => A): A =

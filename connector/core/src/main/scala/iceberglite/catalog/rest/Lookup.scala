@@ -21,10 +21,10 @@ private[catalog] object Lookup {
     client.exchange(prepared) match {
       case Outcome.Succeeded(response) => Some(response)
       case Outcome.Rejected(response, earlierOutcomeUnknown) =>
-        val errorResponse = client.errorResponseOf(response, earlierOutcomeUnknown)
-        val isSpecific = client.isUncertain(prepared, errorResponse) || errors.isDefinedAt(errorResponse)
-        if (isMissing(errorResponse, prepared) && !isSpecific) None
-        else throw client.rejection(prepared, errorResponse)(errors)
+        val failure = client.failureOf(response, earlierOutcomeUnknown)
+        val isSpecific = client.isUncertain(prepared, failure) || errors.isDefinedAt(failure)
+        if (isMissing(failure, prepared) && !isSpecific) None
+        else throw client.rejection(prepared, failure)(errors)
       case Outcome.Unsent(reason) => throw client.storageFailed(request.what, reason)
       case Outcome.Unknown(reason) => throw client.unanswered(request, reason)
     }
@@ -34,6 +34,6 @@ private[catalog] object Lookup {
    * Whether the response means that the object does not exist. Responses of the catalog have a body with an error type,
    * except for responses to HEAD requests, which have no body.
    */
-  private def isMissing(errorResponse: RestFailure, request: RestRequest): Boolean =
-    errorResponse.status == 404 && (errorResponse.isFromCatalog || request.endpoint.method == "HEAD")
+  private def isMissing(failure: RestFailure, request: RestRequest): Boolean =
+    failure.status == 404 && (failure.isFromCatalog || request.endpoint.method == "HEAD")
 }

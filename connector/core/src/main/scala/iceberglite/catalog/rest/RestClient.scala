@@ -94,23 +94,23 @@ final private[catalog] class RestClient private (
     exchange(request) match {
       case Succeeded(response) => response
       case Rejected(response, earlierOutcomeUnknown) =>
-        throw rejection(request, errorResponseOf(response, earlierOutcomeUnknown))(errors)
+        throw rejection(request, failureOf(response, earlierOutcomeUnknown))(errors)
       case Unsent(reason) => throw storageFailed(request.what, reason)
       case Unknown(reason) => throw unanswered(request, reason)
     }
 
   /** Returns the error for a rejection. @param errors the errors for rejections that have a specific meaning */
-  def rejection(request: RestRequest, errorResponse: RestFailure)(
+  def rejection(request: RestRequest, failure: RestFailure)(
       errors: PartialFunction[RestFailure, IcebergError]
   ): IcebergError =
-    if (isUncertain(request, errorResponse)) earlierUnknown(request, errorResponse)
-    else errors.applyOrElse(errorResponse, toIcebergError(request.what, _: RestFailure))
+    if (isUncertain(request, failure)) earlierUnknown(request, failure)
+    else errors.applyOrElse(failure, toIcebergError(request.what, _: RestFailure))
 
   /**
    * Whether a rejection does not show whether a change was applied: an earlier attempt may have succeeded and be the
    * reason for the rejection. A request with `RetryMode.Always` is never uncertain, because it is idempotent.
    */
-  def isUncertain(request: RestRequest, errorResponse: RestFailure): Boolean = errorResponse.earlierOutcomeUnknown &&
+  def isUncertain(request: RestRequest, failure: RestFailure): Boolean = failure.earlierOutcomeUnknown &&
     request.endpoint.isChange && !request.retryMode.contains(RetryMode.Always)
 
   /** Sends a request for a token, whose form contains secrets. */
@@ -132,7 +132,7 @@ final private[catalog] class RestClient private (
     }
   }
 
-  def errorResponseOf(response: RestResponse, earlierOutcomeUnknown: Boolean): RestFailure = {
+  def failureOf(response: RestResponse, earlierOutcomeUnknown: Boolean): RestFailure = {
     val parsed = Try(RestResponseJson.errorResponse("an error", response.body)).toOption
     val message = parsed.map(_.message).getOrElse("")
     RestFailure(
@@ -144,15 +144,15 @@ final private[catalog] class RestClient private (
   }
 
   /** Returns the error for a rejection that has no specific meaning for the request. */
-  def toIcebergError(what: String, errorResponse: RestFailure): IcebergError = errorResponse.status match {
+  def toIcebergError(what: String, failure: RestFailure): IcebergError = failure.status match {
     case 400 | 409 | 422 =>
-      ValidationFailed(s"Cannot $what: the REST catalog at $address rejected the request: ${textOf(errorResponse)}")
-    case 404 if errorResponse.isFromCatalog =>
-      NotFound(RestClient.resourceKind(errorResponse.errorType), what, s"$address responded: ${textOf(errorResponse)}")
+      ValidationFailed(s"Cannot $what: the REST catalog at $address rejected the request: ${textOf(failure)}")
+    case 404 if failure.isFromCatalog =>
+      NotFound(RestClient.resourceKind(failure.errorType), what, s"$address responded: ${textOf(failure)}")
     case 406 =>
-      Unsupported(s"request to $what", s"The REST catalog at $address does not support it: ${textOf(errorResponse)}")
+      Unsupported(s"request to $what", s"The REST catalog at $address does not support it: ${textOf(failure)}")
     case _ =>
-      storageFailed(what, s"the server returned ${textOf(errorResponse)}.${RestClient.advice(errorResponse.status)}")
+      storageFailed(what, s"the server returned ${textOf(failure)}.${RestClient.advice(failure.status)}")
   }
 
   def storageFailed(what: String, reason: String): StorageFailed =
@@ -165,15 +165,15 @@ final private[catalog] class RestClient private (
   /**
    * Returns the error for a change whose last attempt was rejected after an earlier attempt that may have succeeded.
    */
-  private def earlierUnknown(request: RestRequest, errorResponse: RestFailure): StorageFailed =
+  private def earlierUnknown(request: RestRequest, failure: RestFailure): StorageFailed =
     storageFailed(
       request.what,
-      s"the server returned ${textOf(errorResponse)} to the last of several attempts. ${RestClient.MayBeApplied}"
+      s"the server returned ${textOf(failure)} to the last of several attempts. ${RestClient.MayBeApplied}"
     )
 
-  def textOf(errorResponse: RestFailure): String =
-    s"${errorResponse.status}${if (errorResponse.isFromCatalog) s" ${errorResponse.errorType}" else ""}" +
-      (if (errorResponse.message.isEmpty) "" else s": ${errorResponse.message}")
+  def textOf(failure: RestFailure): String =
+    s"${failure.status}${if (failure.isFromCatalog) s" ${failure.errorType}" else ""}" +
+      (if (failure.message.isEmpty) "" else s": ${failure.message}")
 
   /** Returns a text from a server or a library as a single line of limited length, without known secrets. */
   private def redacted(text: String, moreSecrets: Vector[String] = Vector.empty): String = {

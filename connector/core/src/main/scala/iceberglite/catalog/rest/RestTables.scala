@@ -212,17 +212,17 @@ final private[catalog] class RestTables(
     case r if r.status == 404 && r.isFromCatalog => noNamespace(id, r)
   }
 
-  private def alreadyExists(id: TableIdentifier, errorResponse: RestFailure): AlreadyExists = AlreadyExists(
+  private def alreadyExists(id: TableIdentifier, failure: RestFailure): AlreadyExists = AlreadyExists(
     ObjectKind.Table,
     name(id),
-    errorResponse.withMessage("Drop the table first, replace it, or choose another name")
+    failure.withMessage("Drop the table first, replace it, or choose another name")
   )
 
-  private def noNamespace(id: TableIdentifier, errorResponse: RestFailure): NotFound = {
+  private def noNamespace(id: TableIdentifier, failure: RestFailure): NotFound = {
     val namespace = (catalog +: id.namespace).mkString(".")
-    if (errorResponse.errorType == "NoSuchNamespaceException")
+    if (failure.errorType == "NoSuchNamespaceException")
       NotFound(ObjectKind.Namespace, namespace, "Create the namespace first, or check its name")
-    else NotFound(ObjectKind.Resource, name(id), s"The server responded: ${errorResponse.message}")
+    else NotFound(ObjectKind.Resource, name(id), s"The server responded: ${failure.message}")
   }
 
   /** Drops a table. @return false if the table does not exist */
@@ -296,14 +296,14 @@ final private[catalog] class RestTables(
       id: TableIdentifier,
       base: Option[TableVersion],
       change: Change,
-      errorResponse: RestFailure
+      failure: RestFailure
   ): iceberglite.spec.IcebergError = {
-    val reason = s"the server responded: ${errorResponse.message}"
+    val reason = s"the server responded: ${failure.message}"
     val addsSnapshot = change.updates.exists(_.isInstanceOf[AddSnapshot])
-    if (errorResponse.earlierOutcomeUnknown && !addsSnapshot) {
+    if (failure.earlierOutcomeUnknown && !addsSnapshot) {
       CommitStateUnknown(name(id), None, reason, None)
-    } else if (base.isEmpty && errorResponse.errorType == "AlreadyExistsException") {
-      alreadyExists(id, errorResponse)
+    } else if (base.isEmpty && failure.errorType == "AlreadyExistsException") {
+      alreadyExists(id, failure)
     } else CommitConflict(name(id), reason)
   }
 

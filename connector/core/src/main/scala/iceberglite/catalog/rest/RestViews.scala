@@ -109,10 +109,10 @@ final private[catalog] class RestViews(catalog: String, lazyServer: () => RestSe
     ()
   }
 
-  private def alreadyExists(id: TableIdentifier, errorResponse: RestFailure): AlreadyExists = AlreadyExists(
+  private def alreadyExists(id: TableIdentifier, failure: RestFailure): AlreadyExists = AlreadyExists(
     ObjectKind.View,
     name(id),
-    errorResponse.withMessage("Replace the view, drop it first, or choose another name")
+    failure.withMessage("Replace the view, drop it first, or choose another name")
   )
 
   private def notFound(id: TableIdentifier): IcebergError =
@@ -122,11 +122,11 @@ final private[catalog] class RestViews(catalog: String, lazyServer: () => RestSe
       s"The REST catalog at ${lazyServer().client.address} has no view with this name"
     )
 
-  private def noNamespace(id: TableIdentifier, errorResponse: RestFailure): IcebergError =
+  private def noNamespace(id: TableIdentifier, failure: RestFailure): IcebergError =
     NotFound(
       ObjectKind.Namespace,
       (catalog +: id.namespace).mkString("."),
-      s"The server responded: ${errorResponse.message}"
+      s"The server responded: ${failure.message}"
     )
 
   private def name(id: TableIdentifier): String = s"$catalog.$id"

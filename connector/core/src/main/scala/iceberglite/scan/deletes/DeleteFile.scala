@@ -40,6 +40,7 @@ final case class DeleteFile(file: ContentFile, dataSequenceNumber: Long, keys: V
 }
 
 object DeleteFile {
+
   /** Returns the path of a delete file and, for a deletion vector, its offset, for messages. */
   def describe(file: ContentFile): String =
     file.contentOffset.filter(_ => file.isDeletionVector).fold(file.path)(offset => s"${file.path} at $offset")
@@ -52,6 +53,7 @@ object DeleteFile {
  *   contains only the next field of the path. If the compared field is a top-level column, the path has one element
  */
 final case class EqualityColumn(path: Vector[NestedField]) {
+
   /** The top-level column, which contains only the compared field. */
   def column: NestedField = path.head
 

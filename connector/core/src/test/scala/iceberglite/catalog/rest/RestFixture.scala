@@ -55,7 +55,7 @@ final private class WarehouseLocationCatalog(inner: Catalog) extends NamespaceCr
 /** The files of a local directory. */
 final private class DirectoryFiles(directory: Path)
     extends FileIOWrapper(new HadoopFileIO(new Configuration))
-    with KeptFiles {
+    with ListableFiles {
 
   override def paths: Set[String] = FilesBelow.of(directory).map(p => s"file://$p")
 }

@@ -15,7 +15,7 @@ import iceberglite.spec.types.NestedField
 import iceberglite.spec.types.Type.IntType
 import iceberglite.table.{Actions, Table, TestTables}
 import iceberglite.table.action.{ExpireOptions, ExpireSnapshots, OverwriteFiles, RewriteFiles, RollbackToSnapshot}
-import iceberglite.tree.{ManifestCache, OfManifests, TestTable}
+import iceberglite.tree.{ManifestCache, ManifestsOnly, TestTable}
 import iceberglite.tree.TestTable.{equalityDeletes, file, nameOf}
 
 class StreamPlannerSuite extends AnyFunSuite {
@@ -83,7 +83,10 @@ class StreamPlannerSuite extends AnyFunSuite {
     assert(read(StreamLimit(files = Some(5), rows = Some(30))) == Vector("abc", "de", "f"))
   }
 
-  test("the first snapshot is read as a whole with its deletes, in batches, and then the later commits", OfManifests) {
+  test(
+    "the first snapshot is read as a whole with its deletes, in batches, and then the later commits",
+    ManifestsOnly
+  ) {
     val t = testTable("commit.manifest-merge.enabled" -> "false")
     t.append(file("a"), file("b"))
     t.append(file("c"))
@@ -102,7 +105,7 @@ class StreamPlannerSuite extends AnyFunSuite {
     ))
   }
 
-  test("the manifests of files that were read in earlier batches are not read again", OfManifests) {
+  test("the manifests of files that were read in earlier batches are not read again", ManifestsOnly) {
     val t = testTable("commit.manifest-merge.enabled" -> "false")
     (0 until 10).foreach(i => t.append(file(s"f$i")))
     val from = StreamOffset(InSnapshot(10, 8))
@@ -111,7 +114,7 @@ class StreamPlannerSuite extends AnyFunSuite {
     assert(t.io.reads.get <= reads + 3, "the manifest list, the manifest and the next manifest")
   }
 
-  test("an unchanged table is not read; after a commit, only its manifest list and manifest are read", OfManifests) {
+  test("an unchanged table is not read; after a commit, only its manifest list and manifest are read", ManifestsOnly) {
     val t = testTable("commit.manifest-merge.enabled" -> "false")
     (0 until 20).foreach(i => t.append(file(s"f$i")))
     val p = planner()
@@ -126,7 +129,7 @@ class StreamPlannerSuite extends AnyFunSuite {
     assert(t.io.reads.get == before + 2)
   }
 
-  test("planning a batch of a backlog reads only the commits of this batch", OfManifests) {
+  test("planning a batch of a backlog reads only the commits of this batch", ManifestsOnly) {
     val t = testTable("commit.manifest-merge.enabled" -> "false")
     (0 until 200).foreach(i => t.append(file(s"f$i")))
     val reads = t.io.reads.get

@@ -15,7 +15,7 @@ import iceberglite.spec.types.NestedField
 import iceberglite.spec.types.Type.IntType
 import iceberglite.table.{Actions, Table, TestTables}
 import iceberglite.table.action.RollbackToSnapshot
-import iceberglite.tree.{InMemoryIO, ManifestCache, OfManifests, TestTable}
+import iceberglite.tree.{InMemoryIO, ManifestCache, ManifestsOnly, TestTable}
 import iceberglite.tree.TestTable.{file, nameOf}
 
 /** Tests which files a planner reads when it plans several batches, and batches that are planned in advance. */
@@ -42,7 +42,7 @@ class StreamPreparationSuite extends AnyFunSuite {
     t.io.reads.get - before
   }
 
-  test("a commit that several batches divide is read once", OfManifests) {
+  test("a commit that several batches divide is read once", ManifestsOnly) {
     val t = testTable()
     t.append((0 until 10).map(i => file(s"f$i")): _*)
     val p = planner()
@@ -56,7 +56,7 @@ class StreamPreparationSuite extends AnyFunSuite {
     assert(batch.map(_.to.position).contains(After(1)))
   }
 
-  test("commits that were read in advance are not read again, and the batch includes later commits", OfManifests) {
+  test("commits that were read in advance are not read again, and the batch includes later commits", ManifestsOnly) {
     val t = testTable()
     Seq("a", "b", "c").foreach(name => t.append(file(name)))
     val p = planner()
@@ -71,7 +71,7 @@ class StreamPreparationSuite extends AnyFunSuite {
     assert(reads == 2, "the manifest list and the manifest of the last commit")
   }
 
-  test("only one batch is read in advance", OfManifests) {
+  test("only one batch is read in advance", ManifestsOnly) {
     val t = testTable()
     (0 until 100).foreach(i => t.append(file(s"f$i")))
     val p = planner()

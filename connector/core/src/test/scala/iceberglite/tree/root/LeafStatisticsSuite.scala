@@ -80,7 +80,7 @@ class LeafStatisticsSuite extends AnyFunSuite {
         opened.incrementAndGet()
         file.open(expected)
       },
-      RootSamples.columnsOf(table.lists.metadata)
+      RootSamples.columnsOf(table.testTable.metadata)
     )
     val kept = statistics.metrics(3, specId = 0).only(Set(1, 2, 3))
     assert(opened.get == 1 && kept.lowerNumber(1, 8) == 3L && kept.nullValueCount(2).contains(3L))

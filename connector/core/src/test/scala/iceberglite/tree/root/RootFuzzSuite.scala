@@ -36,7 +36,7 @@ class RootFuzzSuite extends AnyFunSuite {
 
   test("reading a damaged root succeeds or throws an IcebergError") {
     val table = newTable()
-    val path = table.lists.metadata.currentSnapshot.flatMap(_.manifestList).mkString
+    val path = table.testTable.metadata.currentSnapshot.flatMap(_.manifestList).mkString
     Fuzz.bytes("root", 400, Vector(table.io.read(path)))(readAll(table, path))
   }
 

@@ -107,9 +107,9 @@ class RootMaintenanceSuite extends AnyFunSuite {
     table.append("a", "b", "c", "d")
     table.remove("b")
     val sparse = table.files.parts.collect { case leaf: LeafPart => leaf }
-    val (tree, columns) = (table.lists.tree, RootSamples.columnsOf(table.lists.metadata))
+    val (tree, columns) = (table.testTable.tree, RootSamples.columnsOf(table.testTable.metadata))
     val output = new ParallelWriter(table.io, "mem:/t/metadata", tree.pool)
-    val leaves = new LeafManifestWriter(table.lists.header(), columns, output)
+    val leaves = new LeafManifestWriter(table.testTable.header(), columns, output)
     val maintenance = new RootMaintenance(tree, columns, leaves, RootLimits(), _ => Iterator.empty)
     assert(sparse.size == 1 && maintenance.rewrite(table.root, sparse).isEmpty && output.paths.isEmpty)
   }
@@ -121,9 +121,9 @@ class RootMaintenanceSuite extends AnyFunSuite {
     table.commit(Seq(file(2), file(4)))
     table.commit(Seq.empty, new NamedSelector(Set("f4")))
     val before = table.live.map(e => e.file.path -> e.file.firstRowId).toMap
-    val rewrite = new RewriteManifests().rewriteOf(table.lists.metadata)
+    val rewrite = new RewriteManifests().rewriteOf(table.testTable.metadata)
     val written = table.write(FileChanges(Vector.empty, mergesManifests = false, rewrite = Some(rewrite)))
-    table.lists.adopt(written)
+    table.testTable.adopt(written)
     table.check()
     assert(written.changesFiles && written.summary("entries-processed") == "3")
     assert(written.summary("manifests-replaced") == "2" && written.summary("manifests-created") == "1")
@@ -157,7 +157,7 @@ class RootMaintenanceSuite extends AnyFunSuite {
   private def rewrite(table: RootTable): FileChanges = FileChanges(
     Vector.empty,
     mergesManifests = false,
-    rewrite = Some(new RewriteManifests().rewriteOf(table.lists.metadata))
+    rewrite = Some(new RewriteManifests().rewriteOf(table.testTable.metadata))
   )
 
   private def names(table: RootTable): Vector[String] =
@@ -166,7 +166,7 @@ class RootMaintenanceSuite extends AnyFunSuite {
   test("a rewrite of manifests includes the files that the root lists itself") {
     val table = partitioned(RootLimits())
     val written = table.write(rewrite(table))
-    table.lists.adopt(written)
+    table.testTable.adopt(written)
     table.check()
     assert(table.root.map(e => e.content -> e.version.status) == Vector(EntryContent.DataManifest -> Existing))
     assert(names(table) == Vector("f1", "f2", "f3", "f5", "f6", "f9") && table.changes == ((Set.empty, Set.empty)))
@@ -175,7 +175,7 @@ class RootMaintenanceSuite extends AnyFunSuite {
   test("a rewrite of more entries than fit into memory writes a leaf for each range of partitions") {
     val table = partitioned(RootLimits(maxRewriteBytes = 1L))
     val ids = table.live.map(e => e.file.path -> ((e.file.firstRowId, e.sequenceNumber, e.snapshotId))).toMap
-    table.lists.adopt(table.write(rewrite(table)))
+    table.testTable.adopt(table.write(rewrite(table)))
     table.check()
     assert(of(table, EntryContent.DataManifest).map(_.recordCount) == Vector.fill(6)(1L))
     assert(names(table) == Vector("f1", "f2", "f3", "f5", "f6", "f9"))
@@ -187,7 +187,7 @@ class RootMaintenanceSuite extends AnyFunSuite {
     val leaves = table.files.parts.collect { case leaf: LeafPart => leaf }
     val held = new ConcurrentLinkedQueue[Metrics]
     val rewriter = new LeafRewriter(
-      table.lists.tree,
+      table.testTable.tree,
       _.entries(table.io),
       { batch =>
         batch.foreach(e => held.add(e.file.metrics))
@@ -195,7 +195,7 @@ class RootMaintenanceSuite extends AnyFunSuite {
       },
       maxHeapBytes = 1L
     )
-    val by = new RewriteManifests().rewriteOf(table.lists.metadata)
+    val by = new RewriteManifests().rewriteOf(table.testTable.metadata)
     assert(rewriter.rewrite(leaves, Vector.empty, by, None).exists(_.parts == 2))
     val metrics = held.asScala.toVector
     assert(metrics.size == 5 && metrics.forall {
@@ -213,7 +213,7 @@ class RootMaintenanceSuite extends AnyFunSuite {
     table.commit(Seq.empty, new NamedSelector(Set("f1")))
     val second = table.write(rewrite(table), Some(retry), attempt = 3)
     assert(second.written.size == 2)
-    table.lists.adopt(second)
+    table.testTable.adopt(second)
     table.check()
     assert(names(table).toSet == Set("f2", "f3", "f5", "f6", "f7", "f9"))
   }

@@ -18,23 +18,24 @@ final private[root] class RootTable(
     limits: RootLimits = RootLimits(maxInlineFiles = 3),
     version: FormatVersion = FormatVersion.V3
 ) {
-  val lists = new TestTable(schema, specs, version)
+  val testTable = new TestTable(schema, specs, version)
   private val tree = new RootTree(RootSamples.expressions, limits)
 
-  def io: InMemoryIO = lists.io
+  def io: InMemoryIO = testTable.io
 
   def files(snapshot: Snapshot): SnapshotFiles =
-    if (snapshot.manifestList.exists(_.endsWith(".avro"))) MetadataTree.at(snapshot, lists.tree, ManifestCache.Disabled)
-    else tree.at(snapshot, lists.tree, ManifestCache.Disabled)
+    if (snapshot.manifestList.exists(_.endsWith(".avro")))
+      MetadataTree.at(snapshot, testTable.tree, ManifestCache.Disabled)
+    else tree.at(snapshot, testTable.tree, ManifestCache.Disabled)
 
-  def files: SnapshotFiles = files(lists.metadata.currentSnapshot.get)
+  def files: SnapshotFiles = files(testTable.metadata.currentSnapshot.get)
 
   def entries(snapshot: Snapshot): Vector[ManifestEntry] = {
     val found = files(snapshot)
     found.parts.flatMap(found.entries)
   }
 
-  def live: Vector[ManifestEntry] = entries(lists.metadata.currentSnapshot.get).filter(_.isLive)
+  def live: Vector[ManifestEntry] = entries(testTable.metadata.currentSnapshot.get).filter(_.isLive)
 
   def names: Set[String] = live.map(e => TestTable.nameOf(e.file)).toSet
 
@@ -50,8 +51,8 @@ final private[root] class RootTable(
   }
 
   def write(changes: FileChanges, earlier: Option[WrittenTree] = None, attempt: Int = 0): WrittenRoot = {
-    val header = lists.header(attempt).copy(firstRowId = Some(lists.metadata.nextRowId))
-    tree.write(header, lists.tree, header.parent.map(files(_)), changes, earlier, ManifestCache.Disabled) match {
+    val header = testTable.header(attempt).copy(firstRowId = Some(testTable.metadata.nextRowId))
+    tree.write(header, testTable.tree, header.parent.map(files(_)), changes, earlier, ManifestCache.Disabled) match {
       case root: WrittenRoot => root
       case other => throw new AssertionError(s"$other is not a root")
     }
@@ -59,7 +60,7 @@ final private[root] class RootTable(
 
   def commit(added: Seq[ContentFile], remove: FileSelector = FileSelector.NoFiles): WrittenRoot = {
     val written = write(FileChanges(added.toVector, remove))
-    lists.adopt(written)
+    testTable.adopt(written)
     check()
     written
   }
@@ -67,8 +68,8 @@ final private[root] class RootTable(
   /** Checks the invariants of the tree of the current snapshot. */
   def check(): Unit = files match {
     case root: RootFiles =>
-      val parent = root.snapshot.parentSnapshotId.map(id => files(lists.metadata.snapshot(id)))
-      val violations = new TreeInvariants(root, parent, lists.tree).violations
+      val parent = root.snapshot.parentSnapshotId.map(id => files(testTable.metadata.snapshot(id)))
+      val violations = new TreeInvariants(root, parent, testTable.tree).violations
       if (violations.nonEmpty) throw new AssertionError(violations.mkString("\n"))
     case other => throw new AssertionError(s"Snapshot ${other.snapshot.snapshotId} has no root")
   }

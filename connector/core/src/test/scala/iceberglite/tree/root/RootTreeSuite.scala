@@ -134,7 +134,7 @@ class RootTreeSuite extends AnyFunSuite {
     table.append("x")
     val retry = table.write(changes, Some(lost), attempt = 2)
     assert(retry.written == Vector(retry.pointer) && lost.written.toSet.intersect(retry.references).size == 1)
-    table.lists.adopt(retry)
+    table.testTable.adopt(retry)
     val a = table.live.find(e => TestTable.nameOf(e.file) == "a").get
     assert(a.sequenceNumber.contains(2L) && a.file.firstRowId.contains(10L))
   }
@@ -148,10 +148,10 @@ class RootTreeSuite extends AnyFunSuite {
     FormatVersion.adopted.foreach { version =>
       val table = new RootTable(ManifestSamples.schema, Vector(ManifestSamples.byId), version = version)
       def file(name: String, id: Long) = ManifestSamples.dataFile(name, Some(id))
-      table.lists.commit(Vector(file("a", 1), file("b", 2), file("c", 3)))
-      table.lists.commit(Vector.empty, new NamedSelector(Set("b")))
+      table.testTable.commit(Vector(file("a", 1), file("b", 2), file("c", 3)))
+      table.testTable.commit(Vector.empty, new NamedSelector(Set("b")))
       val before = table.live
-      val manifests = table.lists.manifests.map(_.path).toSet
+      val manifests = table.testTable.manifests.map(_.path).toSet
       val written = table.commit(Vector(file("d", 4)))
       assert(written.written.size == 1 && manifests.subsetOf(written.references))
       assert(comparable(table.live.filterNot(_.file.path.endsWith("d.parquet"))) == comparable(before))
@@ -187,16 +187,16 @@ class RootTreeSuite extends AnyFunSuite {
       val added = data.map(TestTable.file(_)) ++ deleted.toSeq.map(deletionVector(_, 4L))
       val removed = chosen ++ chosen.map("dv-" + _).intersect(current)
       val selector = TestTable.removing(chosen.toSeq: _*)
-      if (i < upgradeAt) table.lists.commit(added.toVector, selector) else table.commit(added, selector)
+      if (i < upgradeAt) table.testTable.commit(added.toVector, selector) else table.commit(added, selector)
       val addedNames = data.toSet ++ deleted.map("dv-" + _)
       current = current -- removed ++ addedNames
-      expected(table.lists.metadata.currentSnapshotId.get) = current
+      expected(table.testTable.metadata.currentSnapshotId.get) = current
       if (i >= upgradeAt) assert(table.changes == ((addedNames, removed)))
     }
-    table.lists.metadata.snapshots.foreach { s =>
+    table.testTable.metadata.snapshots.foreach { s =>
       assert(table.entries(s).filter(_.isLive).map(e => TestTable.nameOf(e.file)).toSet == expected(s.snapshotId))
     }
-    assert(table.live.flatMap(_.file.firstRowId).forall(_ + 10 <= table.lists.metadata.nextRowId))
+    assert(table.live.flatMap(_.file.firstRowId).forall(_ + 10 <= table.testTable.metadata.nextRowId))
   }
 
   test("random histories have the expected files in every snapshot, also after an upgrade") {
@@ -210,10 +210,10 @@ class RootTreeSuite extends AnyFunSuite {
   /** Returns why a root is rejected that has the given deletion vectors instead of those of the current snapshot. */
   private def reasonOf(table: RootTable, replaced: Vector[ContentEntry]): String = {
     val others = table.root.filterNot(_.content == EntryContent.ManifestVector)
-    val columns = RootSamples.columnsOf(table.lists.metadata)
+    val columns = RootSamples.columnsOf(table.testTable.metadata)
     val path = s"mem:/t/metadata/${replaced.hashCode}.parquet"
     table.io.write(path, RootManifests.write(path, ManifestKind.Root, columns, others ++ replaced))
-    val snapshot = table.lists.metadata.currentSnapshot.get.copy(manifestList = Some(path))
+    val snapshot = table.testTable.metadata.currentSnapshot.get.copy(manifestList = Some(path))
     intercept[UnreadableFile](table.files(snapshot).parts).reason
   }
 

@@ -27,13 +27,13 @@ class TreeInvariantsSuite extends AnyFunSuite {
       change: Vector[ContentEntry] => Vector[ContentEntry]
   ): Vector[TreeViolation] = {
     val path = s"mem:/t/metadata/changed-${table.io.paths.size}.parquet"
-    val columns = RootSamples.columnsOf(table.lists.metadata)
+    val columns = RootSamples.columnsOf(table.testTable.metadata)
     table.io.write(path, RootManifests.write(path, ManifestKind.Root, columns, change(table.root)))
-    val current = table.lists.metadata.currentSnapshot.get
-    val parent = current.parentSnapshotId.map(id => table.files(table.lists.metadata.snapshot(id)))
+    val current = table.testTable.metadata.currentSnapshot.get
+    val parent = current.parentSnapshotId.map(id => table.files(table.testTable.metadata.snapshot(id)))
     val changed =
-      new RootFiles(current.copy(manifestList = Some(path)), table.lists.tree, columns, ManifestCache.Disabled)
-    new TreeInvariants(changed, parent, table.lists.tree, maxFiles).violations
+      new RootFiles(current.copy(manifestList = Some(path)), table.testTable.tree, columns, ManifestCache.Disabled)
+    new TreeInvariants(changed, parent, table.testTable.tree, maxFiles).violations
   }
 
   private def isVector(e: ContentEntry) = e.content == EntryContent.ManifestVector
@@ -84,7 +84,7 @@ class TreeInvariantsSuite extends AnyFunSuite {
     table.files match {
       case root: RootFiles =>
         assert(root.snapshot.parentSnapshotId.isDefined)
-        assert(new TreeInvariants(root, None, table.lists.tree).violations.isEmpty)
+        assert(new TreeInvariants(root, None, table.testTable.tree).violations.isEmpty)
       case other => fail(s"$other has no root")
     }
     val first = new RootTable(ManifestSamples.schema)

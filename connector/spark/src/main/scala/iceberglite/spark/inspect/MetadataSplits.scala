@@ -35,7 +35,7 @@ final class MetadataSplits(mode: PlanningMode, targetBytes: Long) {
    */
   private def isLarge(groups: Vector[MetadataRows]): Boolean = groups.iterator.map(_.bytes).sum > targetBytes ||
     groups.iterator.map(g => math.max(0L, g.estimatedRows)).foldLeft(0L)(SizeEstimate.plus) >
-      MetadataSplits.MaxDriverRows
+    MetadataSplits.MaxDriverRows
 
   /** Packs consecutive groups into one task until the task has the target size. */
   private def pack(groups: Vector[MetadataRows]): Vector[Vector[MetadataRows]] = {

@@ -12,7 +12,7 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap
 import iceberglite.scan.FileScanTask
 import iceberglite.spark.conf.TimeTravel
 import iceberglite.spark.read.{IcebergScan, IcebergScanBuilder, SnapshotRead}
-import iceberglite.spark.read.planning.{GivenPacking, ScanFiles}
+import iceberglite.spark.read.planning.{FixedPacking, ScanFiles}
 import iceberglite.spark.table.SparkTable
 import iceberglite.spec.metadata.Snapshot
 import iceberglite.table.Table
@@ -37,7 +37,7 @@ final private[maintenance] class RewriteScan(
 
   override def columnarSupportMode(): ColumnarSupportMode = inner.columnarSupportMode()
 
-  override def toBatch: Batch = inner.batchOf(taskFiles.flatten, Some(GivenPacking(taskFiles)))
+  override def toBatch: Batch = inner.batchOf(taskFiles.flatten, Some(FixedPacking(taskFiles)))
 
   /** Describes the scan. The description does not plan the whole table, which may have many more files. */
   override def description(): String =

@@ -40,7 +40,7 @@ import iceberglite.spark.read.partitioning.{
   ScanSize,
   SizeEstimate
 }
-import iceberglite.spark.read.planning.{GivenPacking, ScanFiles, TaskFilePacking}
+import iceberglite.spark.read.planning.{FixedPacking, ScanFiles, TaskFilePacking}
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.AlwaysTrue
@@ -136,7 +136,7 @@ final private[iceberglite] class IcebergScan(
   private[iceberglite] def batchAt(table: Table, snapshot: Option[Snapshot], tasks: Vector[FileScanTask]): Batch = {
     val source = files.source.copy(table = table, snapshot = snapshot, commits = None, planner = None)
     val scan = new IcebergScan(ScanFiles(source, AlwaysTrue), scanColumns, settings, caseSensitive, session)
-    scan.batchOf(tasks, Some(GivenPacking(scan.packing.pack(tasks).map(_.files))))
+    scan.batchOf(tasks, Some(FixedPacking(scan.packing.pack(tasks).map(_.files))))
   }
 
   private[iceberglite] def plannedTasks: Vector[FileScanTask] = files.plan.tasks

@@ -84,7 +84,7 @@ final private[rules] case class JoinSide(
 }
 
 /** Predicts how Spark will execute the joins of a plan. */
-private[rules] trait JoinKinds {
+private[rules] trait JoinPredictions {
 
   /** Returns the side of a join that is not broadcast; absent if Spark broadcasts neither side. */
   def streamed(join: Join): Option[LogicalPlan]
@@ -107,7 +107,7 @@ private[rules] object JoinSide {
    * @return absent if rows are shuffled between the scan and the join, if the keys are not columns of one scan, or if a
    *   read option determines how the files of the scan are grouped
    */
-  def of(plan: LogicalPlan, keys: Seq[Expression], joins: JoinKinds): Option[JoinSide] = {
+  def of(plan: LogicalPlan, keys: Seq[Expression], joins: JoinPredictions): Option[JoinSide] = {
     val attributes = keys.toVector.map {
       case a: Attribute => Some(a)
       case _ => None
@@ -128,7 +128,7 @@ private[rules] object JoinSide {
       .filterNot(f => scan.scanColumns.metadataIds(f.id))
 
   /** Finds the scan below a side, and the attributes of the scan for the join keys. */
-  final private class Search(joins: JoinKinds) {
+  final private class Search(joins: JoinPredictions) {
     private type Keys = Vector[Option[Attribute]]
 
     def find(plan: LogicalPlan, keys: Keys): Option[(DataSourceV2ScanRelation, Keys)] = plan match {

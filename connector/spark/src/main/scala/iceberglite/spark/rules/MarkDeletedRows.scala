@@ -20,7 +20,7 @@ object MarkDeletedRows extends Rule[LogicalPlan] {
       write.operation match {
         case copy: CopyOnWriteOperation if copy.command == Command.DELETE && copy.statement.analysis.marksDeletes =>
           val marked = rows.output.map {
-            case a if a.name == CarryOverColumns.Change.name && CarryOverRewrite.isCarried(a) =>
+            case a if a.name == CarryOverColumns.Change.name && CarriedColumns.isCarried(a) =>
               Alias(If(isKept, a, Literal(RowChangeCode.Deleted)), a.name)()
             case a => a
           }

@@ -34,7 +34,7 @@ import iceberglite.spec.IcebergError.InvalidArgument
  * Prepares DELETE, UPDATE and MERGE on iceberg-lite tables before Spark rewrites them. Copy-on-write needs the change
  * of each row and, in version 3, also its row lineage columns, which it must write (spec, version 3: "Row Lineage").
  * Spark drops all metadata columns before the write, so this rule turns them into ordinary columns
- * ([[CarryOverRewrite]]). The rule also records whether each row is processed individually. If so, the tasks that read
+ * ([[CarriedColumns]]). The rule also records whether each row is processed individually. If so, the tasks that read
  * rows can also write them. In a statement with subqueries, rows are not processed individually, because subqueries
  * become joins, which may shuffle rows.
  */
@@ -192,8 +192,8 @@ object RestoreCachedRelation extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan match {
     case write @ ReplaceData(_, _, _, table: DataSourceV2Relation, _, _)
-        if table.table.isInstanceOf[SparkTable] && table.output.exists(CarryOverRewrite.isCarried) =>
-      write.copy(originalTable = table.copy(output = table.output.filterNot(CarryOverRewrite.isCarried)))
+        if table.table.isInstanceOf[SparkTable] && table.output.exists(CarriedColumns.isCarried) =>
+      write.copy(originalTable = table.copy(output = table.output.filterNot(CarriedColumns.isCarried)))
     case _ => plan
   }
 }

@@ -70,7 +70,7 @@ object RewritePartialOverwrite extends Rule[LogicalPlan] with PredicateHelper {
     val operation = table.overwrite(RerunAfterRewrite.of(write, namedMetadata = Nil))
     val writtenRelation =
       RewriteCharPadding.withoutCharMetadata(relation.copy(table = Statements.rowLevelTable(table, operation)))
-    val lineage = new CarryOverRewrite(table.lineage, relation).columns
+    val lineage = new CarriedColumns(table.lineage, relation).columns
     val fileColumn = relation.metadataOutput.filter(_.name == FilePath.name)
     val keptRows = Filter(
       Not(EqualNullSafe(condition, TrueLiteral)),

@@ -48,7 +48,7 @@ private[rules] object RowLevelPreparation {
     val rowByRow = !hasSubquery(command.condition)
     val countsDeletes = rowByRow && table.hasUncountedDeletes
     val names = table.carryOverColumns(Command.DELETE).filter(countsDeletes || _ != CarryOverColumns.Change.name)
-    val carried = new CarryOverRewrite(names, relation)
+    val carried = new CarriedColumns(names, relation)
     val analysis = StatementAnalysis(isRowByRow = rowByRow, marksDeletes = carried.hasChangeColumn)
     RowLevelPreparation(withCarried(command, relation, carried), Some(analysis))
   }
@@ -60,7 +60,7 @@ private[rules] object RowLevelPreparation {
       changesPartitions = ChangedPartitions.mayResultFrom(assignments, condition, table),
       inserts = false
     )
-    val carried = new CarryOverRewrite(table.carryOverColumns(Command.UPDATE), relation)
+    val carried = new CarriedColumns(table.carryOverColumns(Command.UPDATE), relation)
     val plan =
       if (carried.isEmpty) command
       else withCarried(command.copy(assignments = assignments ++ carried.updateAssignments), relation, carried)
@@ -72,7 +72,7 @@ private[rules] object RowLevelPreparation {
     private val MergeIntoTable(_, source, condition, matched, notMatched, notMatchedBySource) = command
     private val isAppend = matched.isEmpty && notMatchedBySource.isEmpty
     private val copiesOnWrite = !isAppend && table.copiesOnWrite(Command.MERGE)
-    private val carried = new CarryOverRewrite(if (isAppend) Nil else table.carryOverColumns(Command.MERGE), relation)
+    private val carried = new CarriedColumns(if (isAppend) Nil else table.carryOverColumns(Command.MERGE), relation)
 
     // For a single DELETE without a condition, Spark accepts several matching source rows. If deleted rows were passed
     // to the write, the DELETE would become an update, for which Spark rejects several matching source rows.
@@ -137,7 +137,7 @@ private[rules] object RowLevelPreparation {
   private def withCarried(
       command: LogicalPlan,
       relation: DataSourceV2Relation,
-      carried: CarryOverRewrite
+      carried: CarriedColumns
   ): LogicalPlan =
     if (carried.isEmpty) command
     else {

@@ -25,7 +25,7 @@ private[iceberglite] object StoragePartitionedJoins extends Rule[LogicalPlan] {
 /** Groups the scans of the joins in one plan. */
 final private[iceberglite] class StoragePartitionedJoins(conf: SQLConf, session: SparkSession)
     extends JoinSelectionHelper
-    with JoinKinds {
+    with JoinPredictions {
   private val parallelism = session.sparkContext.defaultParallelism
   private val requiresAllKeys = conf.getConf(SQLConf.REQUIRE_ALL_CLUSTER_KEYS_FOR_CO_PARTITION)
   private val groupedJoins = Collections.newSetFromMap(new IdentityHashMap[Join, java.lang.Boolean])

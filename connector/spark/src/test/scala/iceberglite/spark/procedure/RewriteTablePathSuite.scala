@@ -31,7 +31,7 @@ class RewriteTablePathSuite extends AnyFunSuite with StatementFixture {
     sql(
       s"CREATE TABLE $t (id BIGINT, p BIGINT) USING iceberg PARTITIONED BY (p) LOCATION '${newLocation()}' " +
         s"TBLPROPERTIES ('format-version' = '$version', 'write.delete.mode' = '$mode', " +
-          "'commit.manifest.min-count-to-merge' = '3')"
+        "'commit.manifest.min-count-to-merge' = '3')"
     )
     (0 until 4).foreach(i => sql(s"INSERT INTO $t SELECT id, id % 3 FROM range(${100 * i}, ${100 * i + 100}, 1, 1)"))
     sql(s"REFRESH TABLE ${peer(t)}")

@@ -16,7 +16,7 @@ sealed private[iceberglite] trait TaskFilePacking {
 }
 
 /** A packing that was computed before the scan. @param tasks the files, or splits of files, of each task */
-final private[iceberglite] case class GivenPacking(tasks: Vector[Vector[FileScanTask]]) extends TaskFilePacking {
+final private[iceberglite] case class FixedPacking(tasks: Vector[Vector[FileScanTask]]) extends TaskFilePacking {
   override def of(files: Vector[FileScanTask], openCost: Long): Vector[Vector[FileScanTask]] = tasks
 }
 

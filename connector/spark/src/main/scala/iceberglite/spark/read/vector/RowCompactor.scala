@@ -106,7 +106,7 @@ private object RowMover {
     case decimal: DecimalType if DecimalType.is32BitDecimalType(decimal) => new IntMover(vector)
     case decimal: DecimalType if DecimalType.is64BitDecimalType(decimal) => new LongMover(vector)
     case struct: StructType => new StructMover(vector, Array.tabulate(struct.size)(i => of(vector.getChild(i))))
-    case StringType | BinaryType | _: DecimalType | _: ArrayType | _: MapType => new Spans(vector)
+    case StringType | BinaryType | _: DecimalType | _: ArrayType | _: MapType => new OffsetMover(vector)
     case other => throw new IllegalStateException(s"Rows of a vector of type ${other.sql} cannot be moved")
   }
 }
@@ -156,7 +156,7 @@ final private class DoubleMover(vector: WritableColumnVector) extends RowMover(v
 }
 
 /** Moves strings, binaries, large decimals, lists and maps. For each row, the vector stores an offset and a length. */
-final private class Spans(vector: WritableColumnVector) extends RowMover(vector) {
+final private class OffsetMover(vector: WritableColumnVector) extends RowMover(vector) {
   override protected def moveValues(to: Int, from: Int, length: Int): Unit = {
     var i = 0
     while (i < length) {

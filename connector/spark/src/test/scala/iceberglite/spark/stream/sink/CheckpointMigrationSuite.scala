@@ -4,7 +4,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
 /** Checks that a query continues with the checkpoint of a query of Apache Iceberg, and vice versa. */
-class CheckpointMigrationSuite extends AnyFunSuite with StreamFixture {
+class CheckpointMigrationSuite extends AnyFunSuite with SinkFixture {
 
   test("a query continues with the checkpoint of Apache Iceberg, and its last micro-batch is not added twice") {
     val t = tableWith("id BIGINT, p STRING", "PARTITIONED BY (p)")

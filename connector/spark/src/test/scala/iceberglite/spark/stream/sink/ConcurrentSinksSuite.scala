@@ -8,7 +8,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
 /** Checks streaming queries that run at the same time as other writers of the same table. */
-class ConcurrentSinksSuite extends AnyFunSuite with StreamFixture {
+class ConcurrentSinksSuite extends AnyFunSuite with SinkFixture {
 
   test("with automatic compaction, a query compacts the partitions to which it has written") {
     val t = tableWith(

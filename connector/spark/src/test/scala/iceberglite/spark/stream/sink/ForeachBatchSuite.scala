@@ -7,7 +7,7 @@ import org.scalatest.tagobjects.Slow
 import iceberglite.spark.IcebergTable
 
 /** Checks the recipe of docs/streaming.md for writing micro-batches with statements. */
-class ForeachBatchSuite extends AnyFunSuite with StreamFixture {
+class ForeachBatchSuite extends AnyFunSuite with SinkFixture {
 
   test("a MERGE in foreachBatch with an application version changes the table once for each micro-batch", Slow) {
     val t = tableWith("id BIGINT, p STRING", "")

@@ -6,7 +6,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
 /** Checks that streaming writes follow the declared types of columns, and the current properties of the table. */
-class StreamColumnTypesSuite extends AnyFunSuite with StreamFixture {
+class StreamColumnTypesSuite extends AnyFunSuite with SinkFixture {
 
   test("CHAR values are padded, and too long CHAR and VARCHAR values fail the query") {
     val t = tableWith("id BIGINT, p CHAR(3), q VARCHAR(3)", "")

@@ -8,7 +8,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
 /** Checks streaming queries in append mode. */
-class StreamingAppendSuite extends AnyFunSuite with StreamFixture {
+class StreamingAppendSuite extends AnyFunSuite with SinkFixture {
 
   private def plainTable(clauses: String = ""): String = tableWith("id BIGINT, p STRING", clauses)
 

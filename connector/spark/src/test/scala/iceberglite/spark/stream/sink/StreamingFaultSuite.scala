@@ -22,7 +22,7 @@ import iceberglite.table._
  * Calls the methods of a micro-batch's write in the order in which Spark calls them, with commits that fail, and checks
  * that the next run of the micro-batch writes its rows exactly once.
  */
-class StreamingFaultSuite extends AnyFunSuite with StreamFixture {
+class StreamingFaultSuite extends AnyFunSuite with SinkFixture {
 
   test("after a commit with an unknown outcome that took effect, the next run of the epoch changes nothing") {
     val t = partitioned()

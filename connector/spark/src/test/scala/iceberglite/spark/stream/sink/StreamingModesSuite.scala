@@ -10,7 +10,7 @@ import iceberglite.spark.SharedSession
 import iceberglite.spec.IcebergError
 
 /** Checks streaming queries in complete mode, which replace the table, and in update mode, which upsert by key. */
-class StreamingModesSuite extends AnyFunSuite with StreamFixture {
+class StreamingModesSuite extends AnyFunSuite with SinkFixture {
 
   private def counted(mode: OutputMode, options: (String, String)*): TestStream = {
     val stream = new TestStream(mode, options.toMap)

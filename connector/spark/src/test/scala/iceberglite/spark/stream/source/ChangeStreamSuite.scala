@@ -7,7 +7,7 @@ import org.scalatest.tagobjects.Slow
 import iceberglite.spark.SharedSession
 
 /** Tests streaming reads of changes. */
-class ChangeStreamSuite extends AnyFunSuite with StreamFixture {
+class ChangeStreamSuite extends AnyFunSuite with SourceFixture {
   private val changes = "streaming-changes" -> "true"
 
   private def change(t: String): Unit = {

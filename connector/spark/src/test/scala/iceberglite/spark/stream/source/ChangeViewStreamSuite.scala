@@ -9,7 +9,7 @@ import org.scalatest.tagobjects.Slow
 import iceberglite.spark.SharedSession
 
 /** Tests that streams of changes return the same updates and net changes as the procedure `create_changelog_view`. */
-class ChangeViewStreamSuite extends AnyFunSuite with StreamFixture {
+class ChangeViewStreamSuite extends AnyFunSuite with SourceFixture {
   private val changes = "streaming-changes" -> "true"
   private val byId = "identifier-columns" -> "id"
   private val net = "net-changes" -> "true"

@@ -4,7 +4,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
 /** Tests streaming reads with a `consumer-id`, whose tag protects the snapshots that the query has not read. */
-class ConsumerSuite extends AnyFunSuite with StreamFixture {
+class ConsumerSuite extends AnyFunSuite with SourceFixture {
   private val options = Seq("consumer-id" -> "etl", "streaming-max-files-per-micro-batch" -> "1")
 
   private def call(t: String, procedure: String, more: String = ""): Seq[String] =

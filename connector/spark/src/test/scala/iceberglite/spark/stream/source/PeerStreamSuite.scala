@@ -5,7 +5,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
 /** Compares streaming reads with those of Apache Iceberg, and continues its checkpoints. */
-class PeerStreamSuite extends AnyFunSuite with StreamFixture {
+class PeerStreamSuite extends AnyFunSuite with SourceFixture {
   private val oneFile = "streaming-max-files-per-micro-batch" -> "1"
 
   private def appendFiles(table: String, ids: Range, files: Int): Unit = {

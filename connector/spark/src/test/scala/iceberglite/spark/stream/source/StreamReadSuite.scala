@@ -12,7 +12,7 @@ import org.scalatest.tagobjects.Slow
 import iceberglite.spark.SharedSession
 
 /** Tests streaming reads of appended rows. */
-class StreamReadSuite extends AnyFunSuite with StreamFixture {
+class StreamReadSuite extends AnyFunSuite with SourceFixture {
   private val oneFile = "streaming-max-files-per-micro-batch" -> "1"
 
   @nowarn("cat=deprecation") // queries of earlier releases of Spark use this trigger

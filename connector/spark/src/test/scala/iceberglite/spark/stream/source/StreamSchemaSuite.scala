@@ -10,7 +10,7 @@ import org.scalatest.tagobjects.Slow
 import iceberglite.spark.rules.ComputeStreamedChanges
 
 /** Tests streaming reads of tables whose columns change while a query runs. */
-class StreamSchemaSuite extends AnyFunSuite with StreamFixture {
+class StreamSchemaSuite extends AnyFunSuite with SourceFixture {
   private val oneFile = "streaming-max-files-per-micro-batch" -> "1"
 
   /** Runs a query, makes the change after its first rows, and returns the message of the error that ends the query. */

@@ -11,11 +11,11 @@ import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.NestedField
 import iceberglite.spec.types.Literal.{IntLiteral, StringLiteral}
 import iceberglite.spec.types.Type.{IntType, StringType}
-import iceberglite.tree.{ManifestCache, OfManifests, TestTable}
+import iceberglite.tree.{ManifestCache, ManifestsOnly, TestTable}
 import iceberglite.tree.TestTable._
 
 /** Tests scan plans for a limited number of rows, which stop when the planned files have enough rows. */
-class StoppedPlanSuite extends AnyFunSuite {
+class LimitedPlanSuite extends AnyFunSuite {
   private val schema =
     Schema(0, Vector(NestedField.required(1, "id", IntType), NestedField.optional(2, "category", StringType)))
 
@@ -31,7 +31,10 @@ class StoppedPlanSuite extends AnyFunSuite {
 
   private def names(plan: ScanPlan): Vector[String] = plan.tasks.map(t => nameOf(t.file))
 
-  test("a plan for a few rows reads only one of many manifests, and contains no more files than needed", OfManifests) {
+  test(
+    "a plan for a few rows reads only one of many manifests, and contains no more files than needed",
+    ManifestsOnly
+  ) {
     val t = tableOf(40)
     val reads = t.io.reads.get
     val plan = scan(t).plan(Some(7))
@@ -42,7 +45,7 @@ class StoppedPlanSuite extends AnyFunSuite {
 
   test(
     "a plan for more rows reads more manifests in parallel, and stops at the file that reaches the row limit",
-    OfManifests
+    ManifestsOnly
   ) {
     val t = tableOf(40)
     val plan = scan(t).plan(Some(81))

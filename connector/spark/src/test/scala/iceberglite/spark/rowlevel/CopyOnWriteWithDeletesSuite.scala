@@ -11,7 +11,7 @@ import iceberglite.spark.write.WriteFixture
 
 /** Checks that copy-on-write statements on files with equality or position deletes do not restore deleted rows. */
 @MoreRounds
-class CopiedDeletesSuite extends AnyFunSuite with WriteFixture {
+class CopyOnWriteWithDeletesSuite extends AnyFunSuite with WriteFixture {
   override lazy val spark: SparkSession = SharedSession.liteExtensions
   private val seed = sys.env.get("ICEBERG_LITE_SEED").fold(20240229L)(_.toLong)
 

@@ -11,7 +11,7 @@ import iceberglite.spark.error.Causes
 import iceberglite.spark.read.IcebergScan
 
 /** Runs streaming queries until they have read all available rows. */
-private[source] trait StreamFixture extends SharedSession { self: Suite =>
+private[source] trait SourceFixture extends SharedSession { self: Suite =>
 
   /** Returns a new checkpoint location. */
   protected def newCheckpoint(): String = newDirectory("checkpoint").toUri.toString
@@ -33,13 +33,13 @@ private[source] trait StreamFixture extends SharedSession { self: Suite =>
   ): Vector[Vector[String]] = {
     val read = Vector.newBuilder[Vector[String]]
     val collect: (DataFrame, Long) => Unit = { (batch, id) =>
-      if (failAt.contains(id)) throw new StreamFixture.SinkFailed
+      if (failAt.contains(id)) throw new SourceFixture.SinkFailed
       read += batch.collect().map(_.toString).sorted.toVector
     }
     val query =
       stream.writeStream.foreachBatch(collect).option("checkpointLocation", checkpoint).trigger(trigger).start()
     try query.awaitTermination()
-    catch { case e: StreamingQueryException if Causes.of(e).exists(_.isInstanceOf[StreamFixture.SinkFailed]) => () }
+    catch { case e: StreamingQueryException if Causes.of(e).exists(_.isInstanceOf[SourceFixture.SinkFailed]) => () }
     read.result()
   }
 
@@ -108,7 +108,7 @@ private[source] trait StreamFixture extends SharedSession { self: Suite =>
   protected def texts(ids: Seq[Int]): Vector[String] = ids.map(id => s"[$id,n$id]").sorted.toVector
 }
 
-object StreamFixture {
+object SourceFixture {
 
   /** The failure of a sink. */
   final class SinkFailed extends RuntimeException("The sink fails")

@@ -10,7 +10,7 @@ import iceberglite.table.MemoryFileIO
 import iceberglite.table.TestTables.environment
 
 /** Tests a JDBC catalog whose database server is unreachable. */
-class JdbcAwaySuite extends AnyFunSuite {
+class UnreachableDatabaseSuite extends AnyFunSuite {
 
   /** Returns the total time in milliseconds that a catalog waits for a server before it reports an error. */
   private def waitTimeMs(url: String): Long = {

@@ -15,7 +15,7 @@ import iceberglite.spec.schema.MetadataColumns.{LastUpdatedSequenceNumber, RowId
  *
  * @param requestedNames the names of the metadata columns to carry; a name is omitted if a column of the table hides it
  */
-final private[rules] class CarryOverRewrite(requestedNames: Seq[String], relation: DataSourceV2Relation) {
+final private[rules] class CarriedColumns(requestedNames: Seq[String], relation: DataSourceV2Relation) {
 
   /** The carried columns as ordinary columns, without the marker of metadata columns. */
   val columns: Seq[AttributeReference] = {
@@ -84,7 +84,7 @@ final private[rules] class CarryOverRewrite(requestedNames: Seq[String], relatio
   }
 }
 
-private[rules] object CarryOverRewrite {
+private[rules] object CarriedColumns {
   def isCarried(attribute: Attribute): Boolean =
     CarryOverColumns.contains(attribute.name) && attribute.metadata == Metadata.empty
 }

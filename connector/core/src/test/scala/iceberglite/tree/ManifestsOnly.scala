@@ -3,4 +3,4 @@ package iceberglite.tree
 import org.scalatest.Tag
 
 /** Marks tests that depend on manifests, and are therefore not run with other formats of metadata trees. */
-object OfManifests extends Tag("iceberglite.manifests")
+object ManifestsOnly extends Tag("iceberglite.manifests")

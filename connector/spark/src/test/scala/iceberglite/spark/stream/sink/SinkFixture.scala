@@ -11,7 +11,7 @@ import iceberglite.spark.SharedSession
 import iceberglite.spark.write.WriteFixture
 
 /** Helpers for tests of streaming writes: queries over rows in memory, their checkpoints, and the tables. */
-trait StreamFixture extends WriteFixture { self: Suite =>
+trait SinkFixture extends WriteFixture { self: Suite =>
   override lazy val spark: SparkSession = SharedSession.liteExtensions
 
   /**
