@@ -46,7 +46,7 @@ final case class ParquetSettings(
   /**
    * Returns a new codec factory. The files of a task share the factory, and the task releases it after its last file.
    */
-  def codecs: CodecFactory = new CodecFactory(ParquetSettings.configuration(level), pageSize)
+  def codecs: CodecFactory = new LeveledCodecs(ParquetSettings.configuration(level), pageSize)
 }
 
 object ParquetSettings {
