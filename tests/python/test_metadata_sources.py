@@ -95,13 +95,15 @@ def test_a_missing_manifest_is_an_error_of_one_line(catalog: Catalog, tmp_path: 
     assert "Traceback" not in shown.output
 
 
-def test_each_error_of_pyiceberg_is_an_unreadable_error(catalog: Catalog, tmp_path: Path) -> None:
+def test_each_error_of_pyiceberg_is_an_unreadable_error(
+    catalog: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     create(catalog, tmp_path, "broken")
     source = open_table(None, str(tmp_path / "default" / "broken"))
     with pytest.raises(MetadataError, match="has no snapshot 5"):
         source.files(5)
     # PyIceberg accepts some metadata that its methods cannot process later.
-    source._table.metadata = SimpleNamespace()
+    monkeypatch.setattr(source._table, "metadata", SimpleNamespace())
     for read in (source.table, source.snapshots, source.refs, source.manifests, lambda: source.files(5)):
         with pytest.raises(UnreadableError, match="PyIceberg cannot read"):
             read()
