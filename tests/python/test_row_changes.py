@@ -139,8 +139,8 @@ def test_a_comment_at_the_end_of_an_sql_text_ends_with_the_text(numbers: Table) 
 def test_a_value_that_is_not_sql_text_is_rejected(numbers: Table) -> None:
     with pytest.raises(TypeError, match=r"Pass SQL as a str for the value of n, .* not int"):
         numbers.update({"n": 5})  # type: ignore[dict-item]
+    merge = numbers.merge("s", ["id"])
     with pytest.raises(TypeError, match=r"value of note, .* not date"):
-        merge = numbers.merge("s", ["id"])
         merge.when_not_matched_insert({"note": datetime.date(2026, 1, 1)})  # type: ignore[dict-item]
     with pytest.raises(TypeError, match="for the condition"):
         numbers.delete(True)  # type: ignore[arg-type]

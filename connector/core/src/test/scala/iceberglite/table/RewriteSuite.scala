@@ -291,7 +291,7 @@ class RewriteSuite extends AnyFunSuite {
     assert(t.orphanFiles.isEmpty)
   }
 
-  test("a rewrite of manifests keeps those of other partition specs, and changes nothing if the spec has only one manifest") {
+  test("a rewrite of manifests keeps those of other partition specs, and does nothing if the spec has one manifest") {
     val t = tableByCategory(V2)
     Seq("b", "a").foreach(c => t.append(fileOf(c, s"${c}1")))
     t.commit(new UpdatePartitionSpec(_.removeField("category")))

@@ -24,8 +24,8 @@ private[root] object EntrySizes {
   }
 
   /**
-   * Returns the size of the deletion vector of a manifest in bytes, whether it is in the root or in a Puffin file; 0 for
-   * other entries, including the deletion vectors of data files.
+   * Returns the size of the deletion vector of a manifest in bytes, whether it is in the root or in a Puffin file; 0
+   * for other entries, including the deletion vectors of data files.
    */
   def vectorBytes(e: ContentEntry): Long =
     inlineBytes(e) + e.vector.collect { case InPuffin(_, size) if !e.isFile => size }.getOrElse(0L)
