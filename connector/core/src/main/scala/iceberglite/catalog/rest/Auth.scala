@@ -80,7 +80,8 @@ private[catalog] object Auth {
     case "oauth2" => new OAuth2(settings, client, environment)
     case other =>
       val allowed = Seq("none", "basic", "oauth2") ++ Seq("sigv4").filter(_ => key == RestProperty.AuthType.key)
-      throw InvalidArgument(s"$key of catalog ${settings.catalog}", other, s"It must be one of ${allowed.mkString(", ")}")
+      val reason = s"It must be one of ${allowed.mkString(", ")}"
+      throw InvalidArgument(s"$key of catalog ${settings.catalog}", other, reason)
   }
 
   private def requiredProperty(settings: RestSettings, property: iceberglite.catalog.CatalogProperty): String =
