@@ -95,6 +95,22 @@ def test_a_missing_manifest_is_an_error_of_one_line(catalog: Catalog, tmp_path: 
     assert "Traceback" not in shown.output
 
 
+def test_diff_says_why_there_are_no_commits_between_two_snapshots(catalog: Catalog, tmp_path: Path) -> None:
+    table = create(catalog, tmp_path, "compared")
+    table.append(ROWS)
+    first = str(table.metadata.current_snapshot_id)
+    table.append(ROWS)
+
+    def diff(before: str, after: str) -> str:
+        return CliRunner().invoke(app, ["diff", str(tmp_path / "default" / "compared"), before, after]).output
+
+    assert "Commits" in diff(first, "main")
+    assert "not an ancestor" in diff("main", first)
+    same = diff("main", "main")
+    assert "the same snapshot" in same
+    assert "ancestor" not in same
+
+
 def test_each_error_of_pyiceberg_is_an_unreadable_error(
     catalog: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
