@@ -63,25 +63,22 @@ class HiveCommitSuite extends HiveTests {
     assert(liveFiles(append(table, "x")) == Vector("x"))
   }
 
-  onHive("the property engine.hive.lock-enabled determines whether renames and drops acquire the lock") { hive =>
-    def create(locked: Boolean): Unit = {
-      hive.open().create(Id, unpartitioned("engine.hive.lock-enabled" -> locked.toString))
-      ()
-    }
-    create(locked = false)
-    val lockId = lock(hive.client)
+  onHive("renames and drops of a table with engine.hive.lock-enabled=false acquire no lock") { hive =>
     val proxy = hive.proxy()
-    val catalog = hive.open(shortTimeout :+ ("uri" -> proxy.address): _*)
+    val catalog = hive.open("uri" -> proxy.address)
+    hive.open().create(Id, unpartitioned("engine.hive.lock-enabled" -> "false"))
     catalog.rename(Id, other)
-    hive.open().rename(other, Id)
-    assert(catalog.drop(Id, purge = false) && !proxy.calls.contains("lock"))
-    create(locked = true)
-    val unlocked = hive.open(shortTimeout :+ ("hadoop.iceberg.engine.hive.lock-enabled" -> "false"): _*)
-    intercept[StorageFailed](unlocked.rename(Id, other))
-    intercept[StorageFailed](unlocked.drop(Id, purge = false))
-    assert(unlocked.tableExists(Id))
+    assert(catalog.drop(other, purge = false) && !proxy.calls.contains("lock"))
+  }
+
+  onHive("renames and drops of a table with engine.hive.lock-enabled=true acquire the lock in every session") { hive =>
+    hive.open().create(Id, unpartitioned("engine.hive.lock-enabled" -> "true"))
+    val catalog = hive.open(shortTimeout :+ ("hadoop.iceberg.engine.hive.lock-enabled" -> "false"): _*)
+    val lockId = lock(hive.client)
+    intercept[StorageFailed](catalog.rename(Id, other))
+    intercept[StorageFailed](catalog.drop(Id, purge = false))
     hive.client.unlock(lockId)
-    assert(unlocked.drop(Id, purge = false))
+    assert(catalog.drop(Id, purge = false))
   }
 
   onHive("the lock of a dead writer expires, and the next writer acquires the lock", Slow) { hive =>

@@ -23,7 +23,11 @@ private[error] trait Faults {
    */
   def arm(fault: Fault, callNumber: Int): Unit
 
-  /** Stops counting and failing calls. @return the number of counted calls since `arm`, maybe without those after a failure */
+  /**
+   * Stops counting and failing calls.
+   *
+   * @return the number of counted calls since `arm`, maybe without those after a failure
+   */
   def disarm(): Int
 }
 
