@@ -78,5 +78,5 @@ SELECT * FROM p;
 
 CREATE TABLE required (id BIGINT NOT NULL) USING iceberg TBLPROPERTIES ('write.format.default' = 'avro');
 
--- error Null value appeared in non-nullable field
+-- error is NOT NULL in the table
 INSERT INTO required SELECT CAST(NULL AS BIGINT);

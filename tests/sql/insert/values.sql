@@ -16,7 +16,7 @@ SELECT * FROM t ORDER BY id;
 3 | c | 2.25
 4 | d | NULL
 
--- error Null value appeared in non-nullable field
+-- error is NOT NULL in the table
 INSERT INTO t VALUES (NULL, 'e', 1);
 
 -- query

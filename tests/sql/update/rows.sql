@@ -34,7 +34,7 @@ SELECT id, n FROM t ORDER BY id;
 4 | -1
 5 | NULL
 
--- error Null value appeared in non-nullable field
+-- error is NOT NULL in the table
 UPDATE t SET id = NULL WHERE id = 1;
 
 -- error Cannot safely cast

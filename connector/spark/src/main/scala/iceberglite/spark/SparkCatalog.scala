@@ -244,6 +244,7 @@ class SparkCatalog
     SessionSettings.check(SparkSession.active)
     checkProperties(ident, properties.asScala.toMap)
     val tableProperties = withoutNameAsLocation(ident, properties)
+    if (PathName.of(ident).isEmpty) tableProperties.get(TableCatalog.PROP_LOCATION).foreach(TableDefinition.absolute)
     TableDefinition(schema, partitions.toSeq, tableProperties, isCaseSensitive).creation
   }
 

@@ -12,6 +12,7 @@ import iceberglite.spark.rules.{
   AddBroadcastPruning,
   AddGroupFilterByMetadata,
   CheckGenerationExpressions,
+  CheckNamedColumns,
   CompileFunctionCalls,
   ComputeGeneratedColumns,
   ComputeStreamedChanges,
@@ -21,7 +22,10 @@ import iceberglite.spark.rules.{
   AllowFilteringByMetrics,
   PrepareMicroBatchWrite,
   PrepareRowLevelOperations,
+  RejectMetadataTableChanges,
   ReplacePinnedRelations,
+  ReportFailedWrites,
+  RequireValues,
   ResolveStreamedChanges,
   ResolveStreamedTypes,
   RestoreCachedRelation,
@@ -41,6 +45,7 @@ import iceberglite.spark.sql.{
   DescribeColumnStatistics,
   EvolvingMerge,
   FillMissingColumns,
+  MetadataAssignments,
   ResolveLikeSource,
   SqlParser,
   StatementWithOptions,
@@ -64,6 +69,7 @@ class SparkSessionExtensions extends (Extensions => Unit) {
   override def apply(extensions: Extensions): Unit = {
     extensions.injectParser((session, delegate) => new SqlParser(session, delegate))
     SparkSessionExtensions.rules.foreach(_.inject(extensions))
+    extensions.injectColumnar(_ => ReportFailedWrites)
     SessionFunctions.all.foreach(SparkSessionExtensions.inject(_, extensions))
   }
 }
@@ -113,6 +119,8 @@ object SparkSessionExtensions {
     Resolution(ResolveStreamedTypes),
     Resolution(FillMissingColumns),
     Resolution(DeferredStatement),
+    Resolution(CheckNamedColumns),
+    Resolution(MetadataAssignments),
     Resolution(EvolvingMerge),
     Resolution(StatementWithOptions),
     Resolution(AnalyzeTableCommand),
@@ -120,6 +128,8 @@ object SparkSessionExtensions {
     AfterResolution(_ => LoadMicroBatchTable),
     AfterResolution(_ => CheckGenerationExpressions),
     AfterResolution(_ => ComputeGeneratedColumns),
+    AfterResolution(_ => RequireValues),
+    AfterResolution(_ => RejectMetadataTableChanges),
     AfterResolution(new RewriteReplaceWhere(_)),
     AfterResolution(_ => RewriteCharPadding),
     AfterResolution(_ => PrepareRowLevelOperations),

@@ -107,6 +107,17 @@ object IcebergError {
           "" + row + ". Omit the column or write null, so that the SQL extensions compute the value"
       )
 
+  /**
+   * A row has a null in a column, or in a part of a column, that must not be null.
+   *
+   * @param column the full name of the column
+   */
+  final case class NullInRequired(column: String)
+      extends IcebergError(
+        s"Column $column is NOT NULL in the table or in the query's schema, but one of the rows to be written has a " +
+          "null there. Filter out such rows, or set a value"
+      )
+
   /** A commit or an update would make the table invalid; the message names the rule that forbids it. */
   final case class ValidationFailed(message: String) extends IcebergError(message)
 

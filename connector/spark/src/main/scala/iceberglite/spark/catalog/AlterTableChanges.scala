@@ -159,7 +159,7 @@ object AlterTableChanges {
    * converts the new value to an action, or rejects it.
    */
   private val metadataActions: Map[String, String => Action] = Map(
-    TableDescription.Location -> (value => new UpdateLocation(value)),
+    TableDescription.Location -> (value => new UpdateLocation(TableDefinition.absolute(value))),
     TableDescription.FormatVersion -> (value => new UpgradeVersion(TableProperty.Version.read(value))),
     TableDescription.CurrentSnapshotId ->
       (value => new SetCurrentSnapshot(snapshotId(TableDescription.CurrentSnapshotId, value))),

@@ -81,6 +81,16 @@ final case class TableDefinition(
 
 object TableDefinition {
 
+  /**
+   * Returns the location of a table, if it is absolute.
+   *
+   * @throws InvalidArgument for a relative path, which would refer to other directories for other users and on other
+   *   machines
+   */
+  def absolute(location: String): String =
+    if (location.startsWith("/") || location.contains(":/")) location
+    else throw InvalidArgument("location", location, "It must be a URI or an absolute path")
+
   /** Keys that are not stored as properties: keys that Spark adds, and computed keys that `SHOW CREATE TABLE` shows. */
   private val omittedKeys: Set[String] = TableDescription.Computed - TableDescription.FormatVersion ++
     Set(TableCatalog.PROP_EXTERNAL, TableCatalog.PROP_IS_MANAGED_LOCATION)

@@ -30,6 +30,9 @@ sealed trait TimeTravel {
    */
   def schema(table: TableMetadata): Schema = snapshot(table).fold(table.schema)(table.schemaOf)
 
+  /** Returns whether later commits can change the selected snapshot. A tag can be moved to another snapshot. */
+  def canChange(table: TableMetadata): Boolean
+
   /**
    * Returns the selection as text. For snapshot ids, timestamps, branches and tags, it is the last part of a table's
    * name, such as `branch_b`. It is empty for [[TimeTravel.Latest]].
@@ -43,17 +46,20 @@ object TimeTravel {
   case object Latest extends TimeTravel {
     override def snapshot(table: TableMetadata): Option[Snapshot] = table.currentSnapshot
     override def schema(table: TableMetadata): Schema = table.schema
+    override def canChange(table: TableMetadata): Boolean = true
     override def selector: String = ""
   }
 
   final case class AtSnapshot(id: Long) extends TimeTravel {
     override def snapshot(table: TableMetadata): Option[Snapshot] = Some(table.snapshot(id))
+    override def canChange(table: TableMetadata): Boolean = false
     override def selector: String = s"$SnapshotPrefix$id"
   }
 
   /** The snapshot that was current at a given time. @param epochMs the time in milliseconds since the epoch */
   final case class AtTimestamp(epochMs: Long) extends TimeTravel {
     override def snapshot(table: TableMetadata): Option[Snapshot] = Some(table.snapshotAsOf(epochMs))
+    override def canChange(table: TableMetadata): Boolean = false
     override def selector: String = s"$TimestampPrefix$epochMs"
   }
 
@@ -71,6 +77,7 @@ object TimeTravel {
       snapshot(table)
       table.schema
     }
+    override def canChange(table: TableMetadata): Boolean = true
     override def selector: String = s"$BranchPrefix$name"
   }
 
@@ -84,6 +91,7 @@ object TimeTravel {
         )
       case _ => snapshotOf(table, ObjectKind.Tag, name)
     }
+    override def canChange(table: TableMetadata): Boolean = true
     override def selector: String = s"$TagPrefix$name"
   }
 
@@ -104,6 +112,7 @@ object TimeTravel {
     }
     override def snapshot(table: TableMetadata): Option[Snapshot] = resolved(table).snapshot(table)
     override def schema(table: TableMetadata): Schema = resolved(table).schema(table)
+    override def canChange(table: TableMetadata): Boolean = resolved(table).canChange(table)
     override def selector: String = version
   }
 

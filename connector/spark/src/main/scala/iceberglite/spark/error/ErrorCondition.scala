@@ -53,6 +53,7 @@ private[iceberglite] object ErrorCondition {
       own("COLUMN_WIDENED", "42825", "table" -> table, "column" -> column, "from" -> from, "to" -> to)
     case violated: CheckViolated => checkViolated(violated)
     case mismatch: GeneratedColumnMismatch => generatedColumnMismatch(mismatch)
+    case NullInRequired(column) => own("NOT_NULL_VIOLATION", "23502", "column" -> column)
     case CommitConflict(table, reason) => own("COMMIT_CONFLICT", "40001", "table" -> table, "reason" -> reason)
     case CommitStateUnknown(table, file, _, _) =>
       own("COMMIT_STATE_UNKNOWN", "40003", Seq("table" -> table) ++ file.map("metadataFile" -> _): _*)

@@ -2,7 +2,7 @@ package iceberglite.spark.error
 
 import scala.collection.JavaConverters._
 
-import org.apache.spark.{QueryContext, SparkException}
+import org.apache.spark.{QueryContext, SparkException, SparkThrowable}
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.analysis.{
   NamespaceAlreadyExistsException,
@@ -87,9 +87,24 @@ object SparkErrors {
         new OperationError(message, error, condition)
       case _: InvalidMetadata | _: UnreadableFile | _: Unsupported | _: NotFound | _: AlreadyExists |
           _: AlreadyCommitted | _: InvalidArgument | _: ValidationFailed | _: ConcurrentChange | _: ColumnWidened |
-          _: CheckViolated | _: GeneratedColumnMismatch =>
+          _: CheckViolated | _: GeneratedColumnMismatch | _: NullInRequired =>
         new StatementError(message, error, condition)
     }
+  }
+
+  /**
+   * Returns the failure of a Spark job with the condition of its first cause that has a condition. Spark's own error
+   * for a failed job has no condition.
+   */
+  def ofJob(error: SparkException): OperationError = {
+    val conditions = Causes.of(error).collect {
+      case cause: IcebergError => ErrorCondition.of(cause)
+      case cause: SparkThrowable if cause.getErrorClass != null =>
+        val state = Option(cause.getSqlState).getOrElse(ErrorCondition.JobFailed.sqlState)
+        ErrorCondition(cause.getErrorClass, state, cause.getMessageParameters.asScala.toMap)
+    }
+    val condition = if (conditions.hasNext) conditions.next() else ErrorCondition.JobFailed
+    new OperationError(error.getMessage, error, condition)
   }
 
   private def messageOf(name: String, error: IcebergError): String =

@@ -1,13 +1,11 @@
 package iceberglite.spark.procedure
 
-import scala.collection.JavaConverters._
-
 import org.apache.spark.sql.AnalysisException
-import org.apache.spark.{SparkException, SparkThrowable}
+import org.apache.spark.SparkException
 import org.apache.spark.sql.catalyst.parser.ParseException
 import org.apache.spark.sql.catalyst.trees.{Origin, SQLQueryContext}
 
-import iceberglite.spark.error.{Causes, ErrorCondition, OperationError, StatementError}
+import iceberglite.spark.error.{SparkErrors, StatementError}
 import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError.{InvalidArgument, NotFound}
 
@@ -28,7 +26,7 @@ final private[iceberglite] class CallErrors(procedure: Procedure, origins: Map[S
     try call
     catch {
       case error: StatementError => throw located(error, texts)
-      case error: SparkException if error.getErrorClass == null => throw CallErrors.ofJob(error)
+      case error: SparkException if error.getErrorClass == null => throw SparkErrors.ofJob(error)
       case error: AnalysisException => throw fromText(error, texts)
     }
 
@@ -79,20 +77,6 @@ final private[iceberglite] class CallErrors(procedure: Procedure, origins: Map[S
 }
 
 private[iceberglite] object CallErrors {
-
-  /**
-   * Returns the failure of a Spark job with the condition of its first cause that has a condition. Spark's own error
-   * for a failed job has no condition.
-   */
-  private def ofJob(error: SparkException): OperationError = {
-    val conditions = Causes.of(error).collect {
-      case cause: IcebergError => ErrorCondition.of(cause)
-      case cause: SparkThrowable if cause.getErrorClass != null && cause.getSqlState != null =>
-        ErrorCondition(cause.getErrorClass, cause.getSqlState, cause.getMessageParameters.asScala.toMap)
-    }
-    val condition = if (conditions.hasNext) conditions.next() else ErrorCondition.JobFailed
-    new OperationError(error.getMessage, error, condition)
-  }
 
   /** A Spark error that occurred in the text of an argument, with the position of the argument in the statement. */
   final private class InArgument(error: AnalysisException, at: Origin)

@@ -6,6 +6,7 @@ import org.apache.spark.sql.connector.read.PartitionReader
 import org.apache.spark.sql.iceberglite.CurrentFile
 import org.apache.spark.sql.vectorized.ColumnarBatch
 
+import iceberglite.spark.error.SparkErrors
 import iceberglite.spark.read.deletes.RemovedRowCounter
 import iceberglite.spark.read.files.{FileBatches, FileTask}
 
@@ -64,7 +65,8 @@ final private[read] class BatchReader(
     batches.foreach(_.close())
   }
 
-  private def withErrorContext[A](task: FileTask)(read: => A): A = FileTask.withErrorContext(task, tableName)(read)
+  private def withErrorContext[A](task: FileTask)(read: => A): A =
+    SparkErrors.in(tableName)(FileTask.withErrorContext(task, tableName)(read))
 }
 
 /**

@@ -61,6 +61,7 @@ private[iceberglite] object RowStatements {
         EvolvingMerge.of(m)
       }
       else plan
-    if (tableOptions.isEmpty) evolving else StatementWithOptions(evolving, tableOptions)
+    val checked = MetadataAssignments.checked(evolving)
+    if (tableOptions.isEmpty) checked else StatementWithOptions(checked, tableOptions)
   }
 }

@@ -29,7 +29,9 @@ final class SqlParser(session: SparkSession, delegate: ParserInterface) extends 
   private val rowStatements = new RowStatements(session, delegate, isIcebergTable)
 
   override def parsePlan(sqlText: String): LogicalPlan =
-    parseOwnStatement(sqlText).getOrElse(partitionNames(showTables(viewStatements(delegate.parsePlan(sqlText)))))
+    parseOwnStatement(sqlText).getOrElse(
+      MetadataAssignments.checked(partitionNames(showTables(viewStatements(delegate.parsePlan(sqlText)))))
+    )
 
   private def parseOwnStatement(sqlText: String): Option[LogicalPlan] = {
     val reader = new SqlReader(new VariableSubstitution().substitute(sqlText))

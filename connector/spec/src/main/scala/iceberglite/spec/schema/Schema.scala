@@ -168,4 +168,8 @@ object MetadataColumns {
     LongType,
     "Sequence number of the commit that last changed the row (version 3)"
   )
+
+  /** The names of the metadata columns that a query of a table can select. */
+  val namesOfRows: Vector[String] =
+    Vector(SpecId.name, PartitionName) ++ Vector(FilePath, Position, Deleted, RowId, LastUpdatedSequenceNumber).map(_.name)
 }

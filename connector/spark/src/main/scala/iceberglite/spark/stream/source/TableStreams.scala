@@ -35,6 +35,10 @@ final private[iceberglite] class TableStreams(
 ) extends StreamSource {
 
   override def streamOf(scan: IcebergScan, checkpoint: String): ScanStream = {
+    if (!travel.canChange(table.metadata)) throw Unsupported(
+      s"a stream of the fixed state ${travel.selector} of ${table.name}, which never has new rows",
+      "Select a branch or a tag, or set stream-from-snapshot-id or stream-from-timestamp to begin at this state"
+    )
     val settings = StreamSettings.of(options, session)
     val initial = new InitialOffset(checkpoint, session.sessionState.newHadoopConf())
     val followed = new StreamTable(table, travel, columns)

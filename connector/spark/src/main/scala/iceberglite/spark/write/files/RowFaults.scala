@@ -1,7 +1,7 @@
 package iceberglite.spark.write.files
 
 import iceberglite.spec.Place
-import iceberglite.spec.IcebergError.{InvalidArgument, StorageFailed, Unsupported, ValidationFailed}
+import iceberglite.spec.IcebergError.{InvalidArgument, NullInRequired, StorageFailed, Unsupported}
 import iceberglite.spec.types.Type
 
 /** Creates the errors for invalid rows, for all file formats. */
@@ -12,10 +12,7 @@ private[iceberglite] object RowFaults {
    *
    * @param column the full name of the column
    */
-  def nullIn(column: String): Nothing = throw ValidationFailed(
-    s"Column $column is NOT NULL in the table or in the query's schema, but one of the rows to be written has a null " +
-      "there. Filter out such rows, or set a value"
-  )
+  def nullIn(column: String): Nothing = throw NullInRequired(column)
 
   /** Throws the error for a value in a column of a type that cannot be written. */
   def notWritten(column: String, fieldType: Type): Nothing = throw Unsupported(
