@@ -116,7 +116,7 @@ _CLASSES: tuple[tuple[str, type[TableError]], ...] = (
     (r"(TABLE_OR_VIEW|VIEW|SCHEMA|ICEBERG_LITE\..+)_ALREADY_EXISTS(\..+)?", ExistingObjectError),
     (r"ICEBERG_LITE\.(VALIDATION_FAILED|ALREADY_COMMITTED)", ValidationError),
     (
-        r"INVALID_PARAMETER_VALUE(\..+)?|ICEBERG_LITE\.(CHECK_CONSTRAINT_VIOLATION|GENERATED_COLUMN_MISMATCH)",
+        r"INVALID_PARAMETER_VALUE(\..+)?|ICEBERG_LITE\.(CHECK_CONSTRAINT_VIOLATION|GENERATED_COLUMN_MISMATCH|NOT_NULL_VIOLATION)",
         RejectedValueError,
     ),
     (r"INCOMPATIBLE_DATA_FOR_TABLE(\..+)?|NOT_NULL_ASSERT_VIOLATION", RejectedValueError),
@@ -186,7 +186,7 @@ def _python_error(error: PySparkException) -> _Found | None:
     if condition is not None:
         state = error.getSqlState()  # type: ignore[func-returns-value]
         return _Found(str(error), condition, state, error.getMessageParameters() or {})
-    match = _CONDITION.match(str(error)) or _CONDITION_OF_TASK.search(str(error))
+    match = _CONDITION_OF_TASK.search(str(error)) or _CONDITION.match(str(error))
     if match is None:
         return None
     state = next((state for pattern, state in _SQL_STATES if re.fullmatch(pattern, match.group(2))), None)

@@ -81,6 +81,10 @@ class S3SettingsSuite extends AnyFunSuite {
     }
   }
 
+  test("s3.multipart.part-size-bytes is the size of the parts in which S3A uploads an object") {
+    assert(S3Settings.hadoop(Map("s3.multipart.part-size-bytes" -> "7340032"))("fs.s3a.multipart.size") == "7340032")
+  }
+
   test("the MD5 sum of a customer key must match the key") {
     val key = content("0123456789abcdef0123456789abcdef")
     def settings(sum: Array[Byte]) = Map(

@@ -120,6 +120,20 @@ class RestAuthSuite extends AnyFunSuite {
     }
   }
 
+  test("token-expires-in-ms is the lifetime of a configured token that is not a JWT") {
+    withStub { stub =>
+      stub.on("GET /v1/namespaces")(noNamespaces).on(tokens)(token("t2", 1000))
+      val catalog = stub.catalog("token" -> "abc", "token-expires-in-ms" -> "1000000")
+      catalog.listNamespaces(Vector.empty)
+      stub.nowMs += 890000
+      catalog.listNamespaces(Vector.empty)
+      stub.nowMs += 100000
+      catalog.listNamespaces(Vector.empty)
+      assert(authorizations(stub).flatten.last == "Bearer t2")
+      assert(authorizations(stub).flatten.init.forall(_ == "Bearer abc"))
+    }
+  }
+
   test("if token exchange is not supported or disabled, a new token is requested with the credential") {
     withStub { stub =>
       stub.on("GET /v1/namespaces")(noNamespaces)

@@ -6,15 +6,11 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.analysis.{UnresolvedAttribute, UnresolvedFunction}
 import org.apache.spark.sql.catalyst.expressions.{Ascending, Expression => SparkExpression, NullsFirst, SortOrder}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Sort}
-import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
-import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
 import iceberglite.maintenance.Choices
 import iceberglite.maintenance.cluster.ClusterColumns
 import iceberglite.maintenance.compact.RewriteOptions
-import iceberglite.spark.conf.TimeTravel
 import iceberglite.spark.function.OrderedBytes
-import iceberglite.spark.table.SparkTable
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.table.Table
 
@@ -163,9 +159,7 @@ private[iceberglite] object RowOrdering {
       case Sort(orders, true, _) => orders
     }.getOrElse(reject("It must be a list as in ORDER BY, zorder(column, ...) or hilbert(column, ...)"))
     orders.map(_.child).collectFirst { case Curve(name, arguments) => (name, arguments) } match {
-      case None =>
-        requireSortable(session, table, orders)
-        Sorted(_ => orders, partitions(options))
+      case None => Sorted(SortOrderArgument.of(session, table, orders), partitions(options))
       case Some((name, arguments)) =>
         if (orders.size > 1) reject(s"$name cannot be combined with other sort orders")
         if (arguments.isEmpty) reject(s"$name needs at least one column")
@@ -174,7 +168,7 @@ private[iceberglite] object RowOrdering {
           case other => reject(s"$name takes columns, and ${other.sql} is not a column")
         }
         if (name == ZOrder) {
-          zOrder(requireSortable(session, table, columns.map(SortOrder(_, Ascending))).map(_.child))
+          zOrder(SortOrderArgument.resolved(session, table, columns.map(SortOrder(_, Ascending))).map(_.child))
           Sorted(_ => Seq(zOrderOf(columns, options)), partitions(options))
         } else {
           val caseSensitive = session.sessionState.conf.caseSensitiveAnalysis
@@ -188,20 +182,6 @@ private[iceberglite] object RowOrdering {
           Hilbert(clustering, partitions(options), onlyUnclustered = false)
         }
     }
-  }
-
-  /**
-   * Resolves sort orders on the columns of the table. Otherwise an invalid sort order would be an error only if there
-   * are files to rewrite.
-   *
-   * @throws org.apache.spark.sql.AnalysisException if a column does not exist, or its values cannot be sorted
-   */
-  private def requireSortable(session: SparkSession, table: Table, orders: Seq[SortOrder]): Seq[SortOrder] = {
-    val relation = DataSourceV2Relation
-      .create(new SparkTable(() => table, TimeTravel.Latest), None, None, CaseInsensitiveStringMap.empty)
-    session.sessionState.executePlan(Sort(orders, global = true, relation)).analyzed.collectFirst {
-      case Sort(resolved, _, _) => resolved
-    }.getOrElse(orders)
   }
 
   private val ZOrder = "zorder"

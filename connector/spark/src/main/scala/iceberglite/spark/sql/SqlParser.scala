@@ -25,12 +25,15 @@ final class SqlParser(session: SparkSession, delegate: ParserInterface) extends 
   private val tableStatements = new TableStatements(session, delegate)
   private val viewStatements = new ViewStatements(session)
   private val partitionNames = new PartitionNames(session)
+  private val alteredColumns = new AlteredColumns(session)
   private val showTables = new ShowTablesStatement(session)
   private val rowStatements = new RowStatements(session, delegate, isIcebergTable)
 
   override def parsePlan(sqlText: String): LogicalPlan =
     parseOwnStatement(sqlText).getOrElse(
-      MetadataAssignments.checked(partitionNames(showTables(viewStatements(delegate.parsePlan(sqlText)))))
+      MetadataAssignments.checked(
+        alteredColumns(partitionNames(showTables(viewStatements(delegate.parsePlan(sqlText)))))
+      )
     )
 
   private def parseOwnStatement(sqlText: String): Option[LogicalPlan] = {

@@ -12,6 +12,7 @@ import org.apache.parquet.hadoop.util.HadoopInputFile
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.catalyst.plans.logical.CommandResult
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
+import org.apache.spark.sql.execution.{SortExec, SparkPlan}
 import org.apache.spark.sql.execution.datasources.v2.BatchScanExec
 import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
 import org.scalatest.funsuite.AnyFunSuite
@@ -20,7 +21,8 @@ import org.scalatest.tagobjects.Slow
 import iceberglite.spark.read.deletes.DeleteCacheSettings
 import iceberglite.spark.rowlevel.StatementFixture
 import iceberglite.spark.{SharedSession, SparkCatalog}
-import iceberglite.storage.LruCache
+import iceberglite.storage.{CacheBounds, LruCache}
+import iceberglite.tree.ManifestCache
 
 /** Shows the effects of settings that no other suite shows; `foreign-settings.tsv` refers to these tests. */
 class SettingEffectsSuite extends AnyFunSuite with StatementFixture with AdaptiveSparkPlanHelper {
@@ -132,20 +134,74 @@ class SettingEffectsSuite extends AnyFunSuite with StatementFixture with Adaptiv
     }
   }
 
-  test("write.update.distribution-mode determines whether rows are shuffled", Slow) {
-    def shuffles(mode: String): Int = {
-      val t = newTable()
-      sql(
-        s"CREATE TABLE $t (id BIGINT, p BIGINT) USING iceberg PARTITIONED BY (p) TBLPROPERTIES " +
-          s"('write.update.mode' = 'copy-on-write', 'write.update.distribution-mode' = '$mode')"
-      )
-      sql(s"INSERT INTO $t SELECT id, id % 3 FROM range(0, 90, 1, 3)")
-      val plan = sql(s"UPDATE $t SET id = id + 1").queryExecution.commandExecuted.collectFirst {
-        case result: CommandResult => result.commandPhysicalPlan
+  /** Runs a statement, and returns its plan. */
+  private def planOf(statement: String): SparkPlan = sql(statement).queryExecution.commandExecuted.collectFirst {
+    case result: CommandResult => result.commandPhysicalPlan
+  }.get
+
+  private def partitioned(properties: (String, String)*): String = {
+    val t = newTable()
+    val list = (properties :+ ("format-version" -> "2")).map { case (k, v) => s"'$k' = '$v'" }.mkString(", ")
+    sql(s"CREATE TABLE $t (id BIGINT, p BIGINT) USING iceberg PARTITIONED BY (p) TBLPROPERTIES ($list)")
+    t
+  }
+
+  for (command <- Seq("update", "merge"))
+    test(s"write.$command.distribution-mode determines whether rows are shuffled", Slow) {
+      def shuffles(mode: String): Int = {
+        val t = partitioned(s"write.$command.mode" -> "copy-on-write", s"write.$command.distribution-mode" -> mode)
+        sql(s"INSERT INTO $t SELECT id, id % 3 FROM range(0, 90, 1, 3)")
+        val plan = planOf(
+          if (command == "update") s"UPDATE $t SET id = id + 1"
+          else s"MERGE INTO $t t USING (SELECT 3L AS k) s ON t.id = s.k WHEN MATCHED THEN UPDATE SET id = 100"
+        )
+        collect(plan) { case s: ShuffleExchangeExec => s }.size
       }
-      collect(plan.get) { case s: ShuffleExchangeExec => s }.size
+      assert(shuffles("hash") > shuffles("none"))
     }
-    assert(shuffles("none") == 0 && shuffles("hash") == 1)
+
+  test("the session and the table property set the advisory size of the partitions of a write") {
+    def advised(t: String): Seq[Long] =
+      collect(planOf(s"INSERT INTO $t SELECT id, id % 3 FROM range(0, 90, 1, 3)")) { case s: ShuffleExchangeExec =>
+        s.advisoryPartitionSize
+      }.flatten
+    val t = partitioned("write.spark.advisory-partition-size-bytes" -> "1234567")
+    assert(advised(t) == Seq(1234567L))
+    withConf("spark.sql.iceberg.advisory-partition-size" -> "7654321")(assert(advised(t) == Seq(7654321L)))
+  }
+
+  test("without fanout-enabled, the rows of a write are sorted by partition") {
+    def sorts(enabled: String): Int = {
+      val t = partitioned("write.distribution-mode" -> "none")
+      val insert = s"INSERT INTO $t WITH ('fanout-enabled' = '$enabled') SELECT id, id % 3 FROM range(0, 90, 1, 3)"
+      collect(planOf(insert)) { case s: SortExec => s }.size
+    }
+    assert(sorts("true") == 0 && sorts("false") == 1)
+  }
+
+  test("an adaptive split size gives a scan at most as many tasks as adaptive-split-size.parallelism") {
+    val t = withFiles()
+    withConf("spark.sql.iceberg.read.adaptive-split-size.parallelism" -> "1")(assert(tasks(spark.table(t)) == 1))
+    assert(tasks(spark.table(t)) > 1)
+  }
+
+  test("the manifest cache of a catalog has the limits of the properties io.manifest.cache") {
+    def cacheOf(properties: (String, String)*): ManifestCache = {
+      val name = s"caching${SharedSession.counter.incrementAndGet()}"
+      val settings = Seq("type" -> "hadoop", "warehouse" -> newDirectory(name).toUri.toString) ++
+        properties.map { case (key, value) => s"io.manifest.cache$key" -> value }
+      withConf(SharedSession.catalogConf(name, classOf[SparkCatalog].getName, settings: _*).toSeq: _*) {
+        sql(s"CREATE NAMESPACE $name.db")
+        sql(s"CREATE TABLE $name.db.t (id BIGINT) USING iceberg")
+        val io = live(s"$name.db.t").io
+        if (properties.size == 3) assert(io.cacheBounds == CacheBounds(Some(1000000L), Some(2000L), Some(3000L)))
+        ManifestCache.of(io)
+      }
+    }
+    assert(cacheOf("-enabled" -> "false") eq ManifestCache.Disabled)
+    assert(cacheOf() eq ManifestCache.shared)
+    val limits = Seq(".max-total-bytes" -> "1000000", ".max-content-length" -> "2000", ".expiration-interval-ms" -> "3000")
+    assert(!Seq(ManifestCache.shared, ManifestCache.Disabled).contains(cacheOf(limits: _*)))
   }
 
   for (command <- Seq("delete", "merge")) test(

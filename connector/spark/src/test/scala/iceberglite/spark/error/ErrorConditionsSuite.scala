@@ -9,8 +9,10 @@ import scala.util.control.NonFatal
 
 import org.apache.spark.{ErrorClassesJsonReader, SparkException, SparkThrowable}
 import org.apache.spark.sql.catalyst.parser.ParseException
+import org.apache.spark.sql.streaming.Trigger
 import org.apache.spark.sql.{AnalysisException, SparkSession}
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import iceberglite.spark.{ScenarioRunner, SharedSession, SparkCatalog}
 
@@ -92,7 +94,7 @@ class ErrorConditionsSuite extends AnyFunSuite with SharedSession {
       case "STREAM" =>
         val rows = session.readStream.options(options).table(table)
         val query = rows.writeStream.format("noop").option("checkpointLocation", newDirectory().toString)
-          .trigger(org.apache.spark.sql.streaming.Trigger.AvailableNow()).start()
+          .trigger(Trigger.AvailableNow()).start()
         try query.awaitTermination()
         finally query.stop()
       case "CONF" => withSettings(session, pairs(table))(session.sql(settings.trim).collect())
@@ -110,7 +112,10 @@ class ErrorConditionsSuite extends AnyFunSuite with SharedSession {
     finally settings.keys.foreach(session.conf.unset)
   }
 
-  test("every failing statement has the condition, the SQL state and the position that failing-statements.tsv lists") {
+  test(
+    "every failing statement has the condition, the SQL state and the position that failing-statements.tsv lists",
+    Slow
+  ) {
     first
     val results = lines.map(line => line -> statementOf(line).map(outcome))
     if (sys.env.get("UPDATE").contains("1")) {
@@ -135,7 +140,7 @@ object ErrorConditionsSuite {
   private val numbered = Map(
     "_LEGACY_ERROR_TEMP_0056" -> "a time in TIMESTAMP AS OF that is not a constant",
     "_LEGACY_ERROR_TEMP_1198" -> "the arguments of a function of a catalog",
-    "_LEGACY_ERROR_TEMP_1331" -> "a missing column in ALTER TABLE",
+    "_LEGACY_ERROR_TEMP_1331" -> "a missing column in AFTER",
     "_LEGACY_ERROR_TEMP_2330" -> "ALTER COLUMN ... SET NOT NULL"
   )
 

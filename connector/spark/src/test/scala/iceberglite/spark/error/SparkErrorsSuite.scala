@@ -54,6 +54,7 @@ class SparkErrorsSuite extends AnyFunSuite {
       ColumnWidened("cat.db.t", "c", "int", "long"),
       CheckViolated("cat.db.t", "positive", "n > 0", "n = -1"),
       GeneratedColumnMismatch("cat.db.t", "g", "n * 2", "g = 1, n = 1"),
+      NullInRequired("c"),
       CommitStateUnknown("cat.db.t", None, "timed out", None)
     )
     (classes.map(_._1) ++ more).foreach { error =>
@@ -79,6 +80,15 @@ class SparkErrorsSuite extends AnyFunSuite {
     val missing = SparkErrors.of("cat.db.t", NotFound(ObjectKind.Table, "cat.db.t", "Look"))
     val parameters = Some(missing).collect { case e: NoSuchTableException => e.getMessageParameters.asScala.toMap }
     assert(parameters.contains(Map("relationName" -> "cat.db.t")))
+  }
+
+  test("the error of a failed job has the condition, the SQL state and the parameters of its first cause with a condition") {
+    val cause = SparkErrors.of("cat.db.t", NullInRequired("c"))
+    val error = SparkErrors.ofJob(new SparkException("Job aborted", new SparkException("Task failed", cause)))
+    assert(error.getErrorClass == "ICEBERG_LITE.NOT_NULL_VIOLATION" && error.getSqlState == "23502")
+    assert(error.getMessageParameters.asScala.toMap == Map("column" -> "c") && error.getMessage.contains("Job aborted"))
+    val other = SparkErrors.ofJob(new SparkException("Job aborted", new RuntimeException("other")))
+    assert(other.getErrorClass == "ICEBERG_LITE.JOB_FAILED" && other.getSqlState == "58000")
   }
 
   test("the parameters of a condition show no secrets of URLs") {

@@ -88,9 +88,8 @@ class RewriteDataFilesSuite extends AnyFunSuite with RewriteFixture {
     for ((version, order) <- Sampling.pairs(Seq(2, 3), orders, "versions and orders of a rewrite")) {
       val t = written(version, partitioned = false)
       val before = contents(t, version)
-      val resolvable = if (order.startsWith("bucket")) order.replace("bucket", "lite.system.bucket") else order
       val options = "options => map('rewrite-all', 'true', 'remove-dangling-deletes', 'true')"
-      val result = call(t, s"sort_order => '$resolvable'", options)
+      val result = call(t, s"sort_order => '$order'", options)
       assert(result.getInt(1) == 1 && contents(t, version) == before)
       val inFileOrder = rows(s"SELECT id FROM $t ORDER BY _pos").map(_.getLong(0))
       if (order.startsWith("s DESC")) assert(inFileOrder == inFileOrder.sorted)

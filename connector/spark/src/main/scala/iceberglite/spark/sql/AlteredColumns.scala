@@ -1,0 +1,53 @@
+package iceberglite.spark.sql
+
+import scala.util.control.NonFatal
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.analysis.{UnresolvedFieldName, UnresolvedTable}
+import org.apache.spark.sql.catalyst.plans.logical.{AlterTableCommand, DropColumns, LogicalPlan}
+
+import iceberglite.spark.error.{ErrorCondition, StatementError}
+import iceberglite.spark.session.{CatalogNames, LiteCatalog}
+import iceberglite.spark.table.SparkTable
+import iceberglite.spec.IcebergError.NotFound
+import iceberglite.spec.schema.ColumnPath
+
+/**
+ * Rejects an ALTER TABLE statement that names a column that does not exist. The parser calls it, before Spark resolves
+ * the names, because Spark's own error has no condition.
+ */
+final private[sql] class AlteredColumns(session: SparkSession) {
+
+  def apply(plan: LogicalPlan): LogicalPlan = {
+    plan match {
+      case DropColumns(_, _, true) =>
+      case alter: AlterTableCommand => alter.table match {
+          case UnresolvedTable(name, _, _) => tableOf(name).foreach(check(alter, _))
+          case _ =>
+        }
+      case _ =>
+    }
+    plan
+  }
+
+  /** Returns the table; absent if Spark or the catalog will report an error about the name. */
+  private def tableOf(name: Seq[String]): Option[SparkTable] = CatalogNames.resolve(session, name) match {
+    case (catalog: LiteCatalog, ident) =>
+      try Some(catalog.loadTable(ident)).collect { case table: SparkTable => table }
+      catch { case NonFatal(_) => None }
+    case _ => None
+  }
+
+  private def check(alter: AlterTableCommand, table: SparkTable): Unit =
+    alter.expressions.flatMap(_.collect { case field: UnresolvedFieldName => field }).foreach { field =>
+      try ColumnPath.require(table.table.schema, field.name.toVector, session.sessionState.conf.caseSensitiveAnalysis)
+      catch {
+        case missing: NotFound => throw new StatementError(
+            s"${table.name}: ${missing.getMessage}",
+            missing,
+            ErrorCondition.of(missing),
+            field.origin
+          )
+      }
+    }
+}
