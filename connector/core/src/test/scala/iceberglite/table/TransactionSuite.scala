@@ -273,23 +273,6 @@ class TransactionSuite extends AnyFunSuite {
     assert(liveFiles(f.table.refresh()) == Vector("first", "mine"), "the commit was applied, and its files exist")
   }
 
-  test("the waits of a status check and their sum have the limits of the properties commit.status-check") {
-    def waits(properties: (String, String)*): Vector[Long] = {
-      val f = new Fixture(properties: _*)
-      f.committer.script = Vector(unknown(happens = true, 2))
-      def down(): Unit = throw StorageFailed.at("read", "x", "by the test")
-      f.committer.loads = Vector.fill(100)(() => down())
-      intercept[CommitStateUnknown](f.append("mine"))
-      f.waits
-    }
-    val (count, min, max) = ("commit.status-check.num-retries", "commit.status-check.min-wait-ms", "commit.status-check.max-wait-ms")
-    val limited = waits(count -> "4", min -> "100", max -> "300")
-    assert(limited.size == 4)
-    limited.zip(Vector(100L, 200L, 300L, 300L)).foreach { case (wait, full) => assert(wait >= full / 2 && wait <= full) }
-    val total = waits(count -> "50", min -> "100", max -> "100", "commit.status-check.total-timeout-ms" -> "1000")
-    assert(total.size > 2 && total.size < 50 && total.sum <= 1000)
-  }
-
   test("if the table cannot be loaded after a conflict, no files are removed") {
     val f = new Fixture
     f.committer.script = Vector(hiddenSuccess)

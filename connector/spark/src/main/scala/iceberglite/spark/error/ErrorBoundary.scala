@@ -13,3 +13,9 @@ private[iceberglite] trait ErrorBoundary {
   /** Runs an operation, and converts its errors with [[SparkErrors]]. */
   final private[iceberglite] def in[A](operation: => A): A = SparkErrors.in(errorName)(operation)
 }
+
+private[iceberglite] object Boundaries {
+
+  /** Whether an object converts its errors, so that it belongs to this connector. */
+  def contain(called: Any): Boolean = called.isInstanceOf[ErrorBoundary]
+}

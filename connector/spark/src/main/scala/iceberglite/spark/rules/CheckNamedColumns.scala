@@ -17,7 +17,8 @@ object CheckNamedColumns extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = {
     plan match {
-      case create: V2CreateTablePlan if plan.childrenResolved => create.name match {
+      case create: V2CreateTablePlan if plan.childrenResolved =>
+        create.name match {
           case ResolvedIdentifier(catalog: LiteCatalog, ident) =>
             check(create, (catalog.name +: ident.namespace :+ ident.name).mkString("."))
           case _ =>

@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.datasources.v2.{V2CommandExec, V2ExistingTableWriteExec}
 import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan, UnaryExecNode}
 
-import iceberglite.spark.error.{ErrorBoundary, SparkErrors}
+import iceberglite.spark.error.{Boundaries, SparkErrors}
 
 /**
  * Lets the error of a failed write have the condition of its cause. If a task fails, Spark ends a statement with an
@@ -19,7 +19,7 @@ object ReportFailedWrites extends ColumnarRule {
     override val ruleName: String = "ReportFailedWrites"
 
     override def apply(plan: SparkPlan): SparkPlan = plan match {
-      case write: V2ExistingTableWriteExec if write.write.isInstanceOf[ErrorBoundary] => ReportedWriteExec(write)
+      case write: V2ExistingTableWriteExec if Boundaries.contain(write.write) => ReportedWriteExec(write)
       case _ => plan
     }
   }

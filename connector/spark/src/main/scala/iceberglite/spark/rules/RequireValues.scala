@@ -13,7 +13,8 @@ import iceberglite.spark.table.SparkTable
 object RequireValues extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperators {
-    case write: V2WriteCommand if write.resolved => write.table match {
+    case write: V2WriteCommand if write.resolved =>
+      write.table match {
         case DataSourceV2Relation(table: SparkTable, _, _, _, _) =>
           write.withNewQuery(replaced(write.query, table.name))
         case _ => write

@@ -43,7 +43,8 @@ object MetadataAssignments extends Rule[LogicalPlan] {
     case explain: ExplainCommand => explain.copy(logicalPlan = checked(explain.logicalPlan))
     case _ => plan.transformUpWithPruning(_.containsPattern(TreePattern.COMMAND)) {
         case u: UpdateTable => checked(u, u.assignments)
-        case m: MergeIntoTable => checkedActions(m, m.matchedActions ++ m.notMatchedActions ++ m.notMatchedBySourceActions)
+        case m: MergeIntoTable =>
+          checkedActions(m, m.matchedActions ++ m.notMatchedActions ++ m.notMatchedBySourceActions)
         case m: EvolvingMerge => checkedActions(m, m.matched ++ m.notMatched ++ m.notMatchedBySource)
       }
   }
@@ -69,7 +70,9 @@ object MetadataAssignments extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsUp {
     case MetadataAssignments(statement, assigned) if statement.children.forall(_.resolved) =>
-      statement.children.head.collectFirst { case r @ DataSourceV2Relation(table: SparkTable, _, _, _, _) => r -> table }
+      statement.children.head.collectFirst { case r @ DataSourceV2Relation(table: SparkTable, _, _, _, _) =>
+        r -> table
+      }
         .foreach { case (relation, table) => check(relation, table, assigned) }
       statement
   }

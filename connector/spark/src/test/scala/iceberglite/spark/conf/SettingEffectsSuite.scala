@@ -200,7 +200,8 @@ class SettingEffectsSuite extends AnyFunSuite with StatementFixture with Adaptiv
     }
     assert(cacheOf("-enabled" -> "false") eq ManifestCache.Disabled)
     assert(cacheOf() eq ManifestCache.shared)
-    val limits = Seq(".max-total-bytes" -> "1000000", ".max-content-length" -> "2000", ".expiration-interval-ms" -> "3000")
+    val limits =
+      Seq(".max-total-bytes" -> "1000000", ".max-content-length" -> "2000", ".expiration-interval-ms" -> "3000")
     assert(!Seq(ManifestCache.shared, ManifestCache.Disabled).contains(cacheOf(limits: _*)))
   }
 

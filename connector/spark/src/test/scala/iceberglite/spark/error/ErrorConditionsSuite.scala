@@ -32,7 +32,8 @@ class ErrorConditionsSuite extends AnyFunSuite with SharedSession {
 
   private lazy val session: SparkSession = {
     val directory = newDirectory("conditions")
-    val created = ScenarioRunner.sessionWithCatalog(SharedSession.liteExtensions, classOf[SparkCatalog].getName, directory)
+    val created =
+      ScenarioRunner.sessionWithCatalog(SharedSession.liteExtensions, classOf[SparkCatalog].getName, directory)
     created.udf.register("udf_fails", (n: Long) => if (n > 1) throw new IllegalStateException("udf") else n)
     setUp.foreach(created.sql)
     removeFiles(created, "SELECT file_path FROM db.broken.files")
@@ -66,8 +67,9 @@ class ErrorConditionsSuite extends AnyFunSuite with SharedSession {
    */
   private def outcome(error: Throwable): Outcome = error match {
     case e: SparkException if e.getErrorClass == null && error.getMessage.startsWith("Job aborted") =>
-      val cause = Causes.of(error).collectFirst { case c: Throwable with SparkThrowable if c.getErrorClass != null => c }
-        .map(outcome(_))
+      val cause =
+        Causes.of(error).collectFirst { case c: Throwable with SparkThrowable if c.getErrorClass != null => c }
+          .map(outcome(_))
       cause.fold(Outcome("none", "none", "no", error.getMessage))(_.copy(position = "task"))
     case e: SparkThrowable => Outcome(
         Option(e.getErrorClass).getOrElse("none"),
@@ -119,7 +121,9 @@ class ErrorConditionsSuite extends AnyFunSuite with SharedSession {
     first
     val results = lines.map(line => line -> statementOf(line).map(outcome))
     if (sys.env.get("UPDATE").contains("1")) {
-      val updated = results.map { case (line, found) => found.fold(line)(o => s"${o.columns}\t${statementOf(line).get}") }
+      val updated = results.map { case (line, found) =>
+        found.fold(line)(o => s"${o.columns}\t${statementOf(line).get}")
+      }
       Files.write(file, updated.mkString("", "\n", "\n").getBytes(UTF_8))
     }
     val statements = results.collect { case (line, Some(found)) => (line, found) }

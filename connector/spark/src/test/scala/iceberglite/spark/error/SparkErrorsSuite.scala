@@ -82,7 +82,9 @@ class SparkErrorsSuite extends AnyFunSuite {
     assert(parameters.contains(Map("relationName" -> "cat.db.t")))
   }
 
-  test("the error of a failed job has the condition, the SQL state and the parameters of its first cause with a condition") {
+  test(
+    "the error of a failed job has the condition, the SQL state and the parameters of its first cause with a condition"
+  ) {
     val cause = SparkErrors.of("cat.db.t", NullInRequired("c"))
     val error = SparkErrors.ofJob(new SparkException("Job aborted", new SparkException("Task failed", cause)))
     assert(error.getErrorClass == "ICEBERG_LITE.NOT_NULL_VIOLATION" && error.getSqlState == "23502")

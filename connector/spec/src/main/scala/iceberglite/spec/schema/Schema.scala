@@ -171,5 +171,7 @@ object MetadataColumns {
 
   /** The names of the metadata columns that a query of a table can select. */
   val namesOfRows: Vector[String] =
-    Vector(SpecId.name, PartitionName) ++ Vector(FilePath, Position, Deleted, RowId, LastUpdatedSequenceNumber).map(_.name)
+    Vector(SpecId.name, PartitionName) ++ Vector(FilePath, Position, Deleted, RowId, LastUpdatedSequenceNumber).map(
+      _.name
+    )
 }
