@@ -26,7 +26,7 @@ object ReportFailedWrites extends ColumnarRule {
 }
 
 /** Runs a write, and adds the condition of the cause to an error without a condition. */
-final private[rules] case class ReportedWriteExec(child: SparkPlan) extends V2CommandExec with UnaryExecNode {
+final private[iceberglite] case class ReportedWriteExec(child: SparkPlan) extends V2CommandExec with UnaryExecNode {
   override def output: Seq[Attribute] = child.output
 
   override protected def run(): Seq[InternalRow] =

@@ -13,6 +13,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
 import iceberglite.spark.SharedSession
+import iceberglite.spark.rules.ReportedWriteExec
 import iceberglite.spark.write.WriteFixture
 
 /** Checks plans and rows of MERGE statements whose source is small enough for a broadcast. */
@@ -37,7 +38,7 @@ class RewriteMergeJoinSuite extends AnyFunSuite with WriteFixture with AdaptiveS
   /** Returns the executed write of a statement. */
   private def writeOf(statement: String): V2TableWriteExec =
     spark.sql(statement).queryExecution.commandExecuted match {
-      case CommandResult(_, _, write: V2TableWriteExec, _) => write
+      case CommandResult(_, _, ReportedWriteExec(write: V2TableWriteExec), _) => write
       case other => fail(s"no write: $other")
     }
 

@@ -9,6 +9,8 @@ import org.apache.spark.sql.execution.datasources.v2.{BatchScanExec, V2TableWrit
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
+import iceberglite.spark.rules.ReportedWriteExec
+
 /** Checks plans and rows of copy-on-write UPDATE statements with a subquery in the condition. */
 class RewriteUpdateWithSubquerySuite extends AnyFunSuite with StatementFixture with AdaptiveSparkPlanHelper {
 
@@ -27,7 +29,7 @@ class RewriteUpdateWithSubquerySuite extends AnyFunSuite with StatementFixture w
 
   /** Runs a statement, and returns the executed plan that produced the rows which the statement wrote. */
   private def planOf(statement: String): SparkPlan = spark.sql(statement).queryExecution.commandExecuted match {
-    case CommandResult(_, _, write: V2TableWriteExec, _) => write.query
+    case CommandResult(_, _, ReportedWriteExec(write: V2TableWriteExec), _) => write.query
     case other => fail(s"no write: $other")
   }
 
@@ -110,7 +112,7 @@ class RewriteUpdateWithSubquerySuite extends AnyFunSuite with StatementFixture w
     val overflow = intercept[Exception](sql(s"UPDATE $t SET n = id * $large WHERE id IN (SELECT id FROM $u)"))
     assert(messages(overflow).contains("CAST_OVERFLOW"), messages(overflow))
     val missing = intercept[Exception](sql(s"UPDATE $t SET id = NULLIF(id, 3) WHERE id IN (SELECT id FROM $u)"))
-    assert(messages(missing).contains("non-nullable field"), messages(missing))
+    assert(messages(missing).contains("is NOT NULL"), messages(missing))
   }
 
   test("a condition that is not boolean is rejected with Spark's error") {

@@ -11,6 +11,8 @@ import org.apache.spark.sql.internal.SQLConf
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
+import iceberglite.spark.rules.ReportedWriteExec
+
 /** Checks which statements shuffle the rows that they write, and how many tasks write the rows. */
 class StatementTasksSuite extends AnyFunSuite with StatementFixture with AdaptiveSparkPlanHelper {
   private val upsert = "WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"
@@ -32,7 +34,7 @@ class StatementTasksSuite extends AnyFunSuite with StatementFixture with Adaptiv
   private def sha(id: String): String = s"sha2(CAST($id AS STRING), 512)"
 
   private def planOf(statement: String): SparkPlan = spark.sql(statement).queryExecution.commandExecuted match {
-    case CommandResult(_, _, write: V2TableWriteExec, _) => write.query
+    case CommandResult(_, _, ReportedWriteExec(write: V2TableWriteExec), _) => write.query
     case other => fail(s"no write: $other")
   }
 

@@ -16,7 +16,7 @@ import iceberglite.metrics.MetricsModes
 import iceberglite.spark.convert.SparkTypes
 import iceberglite.spark.read.files.RecordRows
 import iceberglite.spark.write.files.{DataFileFormat, InputColumns, InputField}
-import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported, ValidationFailed}
+import iceberglite.spec.IcebergError.{InvalidArgument, NullInRequired, Unsupported}
 import iceberglite.spec.file.MetricMaps
 import iceberglite.spec.partition.SortOrder
 import iceberglite.spec.schema.Schema
@@ -132,17 +132,17 @@ abstract class RowFormatTests(core: DataFormat) extends AnyFunSuite with ScalaCh
    * Writes an invalid row, and returns the error. The row is not an unsafe row, because unsafe rows cannot have a null
    * in a required field.
    */
-  private def validationFailure(schema: Schema, row: Record): ValidationFailed = intercept[ValidationFailed] {
+  private def nullFailure(schema: Schema, row: Record): NullInRequired = intercept[NullInRequired] {
     val io = new MemoryFileIO
     val writer = format(inputOf(schema), MetricsModes(Map.empty), Map.empty, io).newFiles().open("mem:/f")
     writer.write(RecordRows.of(schema.fields)(row))
   }
 
   test("a null in a required field fails with the full name of the field") {
-    assert(validationFailure(nested, Record.of(null, null, null)).getMessage.contains("Column id is NOT NULL"))
+    assert(nullFailure(nested, Record.of(null, null, null)).getMessage.contains("Column id is NOT NULL"))
     val inList = Record.of(1L, Vector(Record.of(null, 1f)), null)
-    assert(validationFailure(nested, inList).getMessage.contains("Column points.element.x is NOT NULL"))
-    assert(validationFailure(nested, Record.of(1L, null, Record.of(null, "n"))).getMessage.contains(
+    assert(nullFailure(nested, inList).getMessage.contains("Column points.element.x is NOT NULL"))
+    assert(nullFailure(nested, Record.of(1L, null, Record.of(null, "n"))).getMessage.contains(
       "Column at.lat is NOT NULL"
     ))
   }

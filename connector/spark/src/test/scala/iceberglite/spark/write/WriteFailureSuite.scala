@@ -45,7 +45,7 @@ class WriteFailureSuite extends AnyFunSuite with WriteFixture {
     assertUnchanged(t) {
       for (values <- Seq("if(id = 7, NULL, id), named_struct('x', 1)", "id, named_struct('x', if(id = 7, NULL, 1))")) {
         val error = intercept[SparkException](sql(s"INSERT INTO $t SELECT $values FROM range(10)"))
-        assert(messages(error).contains("non-nullable field"), values)
+        assert(messages(error).contains("is NOT NULL"), values)
       }
     }
   }

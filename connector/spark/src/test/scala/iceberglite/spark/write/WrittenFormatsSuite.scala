@@ -161,7 +161,7 @@ class WrittenFormatsSuite extends AnyFunSuite with FormatFixture with JavaTables
         val missing = intercept[SparkException] {
           sql(s"INSERT INTO $t SELECT if(id = 7, NULL, id), id % 3 FROM range(10)")
         }
-        assert(messages(missing).contains("non-nullable field"))
+        assert(messages(missing).contains("is NOT NULL"))
       }
     }
 

@@ -23,7 +23,7 @@ import iceberglite.metrics.MetricsModes
 import iceberglite.spark.SharedSession
 import iceberglite.spark.convert.SparkTypes
 import iceberglite.spark.write.files.{DataFileWriter, InputColumns}
-import iceberglite.spec.IcebergError.{InvalidArgument, ValidationFailed}
+import iceberglite.spec.IcebergError.{InvalidArgument, NullInRequired}
 import iceberglite.spec.partition.SortOrder
 import iceberglite.spec.property.ParquetCompression._
 import iceberglite.spec.schema.Schema
@@ -199,7 +199,7 @@ class ParquetDataFileSuite extends AnyFunSuite with SharedSession {
   }
 
   test("a null in a required field fails with the name of the field") {
-    val error = intercept[ValidationFailed] {
+    val error = intercept[NullInRequired] {
       // The row is not an unsafe row, because unsafe rows cannot have a null in a required field.
       val (_, writer) = open(nested)
       generic(nested, Seq(Row(1L, Seq(Row(null, 1f)), null, null))).foreach(writer.write)
