@@ -181,6 +181,26 @@ class DropConsumer(NamedTuple):
     """Last snapshot of which the consumer had read rows."""
 
 
+class StreamWriters(NamedTuple):
+    """A result row of `stream_writers`."""
+
+    query_id: str
+    """Id of the query, which its checkpoint contains."""
+    epoch: int | None
+    """Number of the last micro-batch that the query has committed; NULL if the property is not a number."""
+    snapshot_id: int | None
+    """Newest snapshot of the query in the history of the current branch; NULL if there is none."""
+    timestamp: int | None
+    """Time of the commit of this snapshot, in milliseconds since 1970."""
+
+
+class DropStreamWriter(NamedTuple):
+    """A result row of `drop_stream_writer`."""
+
+    epoch: int | None
+    """Number of the last micro-batch that the query had committed; NULL if the property was not a number."""
+
+
 class RegisterTable(NamedTuple):
     """A result row of `register_table`."""
 
@@ -531,6 +551,21 @@ class TableProcedures(ABC):
         """
         rows = self._call("drop_consumer", {"consumer_id": consumer_id})
         return DropConsumer(*rows[0])
+
+    def stream_writers(self) -> list[StreamWriters]:
+        """List the streaming queries that have written to the table, with their last micro-batches."""
+        rows = self._call("stream_writers", {})
+        return [StreamWriters(*row) for row in rows]
+
+    def drop_stream_writer(self, query_id: str) -> DropStreamWriter:
+        """Remove the record of a streaming query that will not write to the table again.
+
+        Args:
+            query_id: id of a query that has ended for good. If it runs again, its last micro-batch may be written
+                twice.
+        """
+        rows = self._call("drop_stream_writer", {"query_id": query_id})
+        return DropStreamWriter(*rows[0])
 
     def create_changelog_view(
         self,

@@ -85,6 +85,21 @@ def test_update_mode_upserts_by_key(spark: SparkSession, table: str, stream: Str
     query = target.write_stream(counts, stream.checkpoint, mode="update", keys=["p"], available_now=True)
     query.awaitTermination()
     assert _values(target) == [("a", 2), ("b", 2)]
+    # The table is small, so that replaced rows are deleted by position.
+    deleted = spark.sql(f"SELECT DISTINCT content FROM {table}.delete_files").collect()
+    assert [row.content for row in deleted] == [1]
+
+
+def test_a_query_that_has_written_is_listed_until_its_record_is_dropped(
+    spark: SparkSession, table: str, stream: Stream
+) -> None:
+    target = _table(spark, table)
+    query = target.write_stream(stream.rows(), stream.checkpoint, available_now=True)
+    query.awaitTermination()
+    (writer,) = target.stream_writers()
+    assert (writer.query_id, writer.epoch, writer.snapshot_id) == (query.id, 1, target.current_snapshot_id)
+    assert target.drop_stream_writer(query.id).epoch == 1
+    assert target.stream_writers() == []
 
 
 @pytest.mark.parametrize(("name", "value"), [("upsert-keys", "p"), ("Upsert", "true")])

@@ -19,6 +19,8 @@ object Procedures {
     AncestorsOfProcedure,
     ConsumersProcedure,
     DropConsumerProcedure,
+    StreamWritersProcedure,
+    DropStreamWriterProcedure,
     RegisterTableProcedure,
     RegisterViewProcedure,
     CloneProcedure,

@@ -23,6 +23,9 @@ class StreamingAppendSuite extends AnyFunSuite with SinkFixture {
     assert(epochs == (0 to 2).map(i => ("append", query.id.toString, i.toString)))
     assert(rows(s"SELECT * FROM $t.manifests").size == 3)
     assert(rows(s"SHOW TBLPROPERTIES $t ('application-version.${query.id}')").head.getString(1) == "2")
+    val newest = rows(s"SELECT snapshot_id FROM $t.snapshots ORDER BY committed_at").last.getLong(0)
+    val writer = rows(s"CALL lite.system.stream_writers('$t')").map(_.toSeq.take(3))
+    assert(writer == Seq(Seq(query.id.toString, 2L, newest)))
   }
 
   test("a micro-batch that runs again changes nothing, and its new files are removed") {
