@@ -29,13 +29,14 @@ final class LiveEqualityDeletes private (
 ) {
 
   /** Returns the conversion to position deletes. */
-  def conversion: DeleteConversion = DeleteConversion(
-    table.io,
-    table.metadata.specsById,
-    table.nameMapping,
-    table.schema,
-    PositionDeletesToWrite.of(table.io, table.metadata)
-  )
+  val conversion: DeleteConversion = DeleteConversion.of(table)
+
+  /**
+   * Returns `tasks` with the deletes that the new delete files contain. A new deletion vector contains all deleted rows
+   * of its data file, including those of earlier delete files.
+   */
+  def converted: Vector[FileScanTask] =
+    if (conversion.files.usesVectors) tasks else tasks.map(t => t.copy(deletes = t.deletes.filter(_.isEquality)))
 
   /**
    * Returns the action that commits the conversion.
@@ -78,8 +79,7 @@ object LiveEqualityDeletes {
  * that Spark tasks can run the conversion.
  *
  * @param schema schema of the table
- * @param files writes the new delete files. A new deletion vector contains all deleted rows of its data file, including
- *   those of earlier delete files
+ * @param files writes the new delete files
  */
 final case class DeleteConversion(
     io: FileIO,
@@ -93,18 +93,33 @@ final case class DeleteConversion(
   def extension: String = files.extension
 
   /**
-   * Writes a single file of deletion vectors, or a position delete file for each data file. Data files without deleted
-   * rows are omitted. On failure, the written files are deleted.
+   * Writes a single file of deletion vectors, or a position delete file for each data file. Data files in which the
+   * equality deletes delete no further row are omitted. On failure, the written files are deleted.
    *
+   * @param tasks the data files with the deletes that the new delete files contain
    * @param cacheAccess cache of decoded delete files
    * @param newPath returns a new path for each file
    */
   def write(tasks: Vector[FileScanTask], cacheAccess: DeleteCacheAccess, newPath: () => String): Vector[ContentFile] = {
     val positions = new ReadPositions(io, specs, nameMapping, schema, cacheAccess)
-    val deletedRows = tasks.map { task =>
-      val toRead = if (files.usesVectors) task else task.copy(deletes = task.deletes.filter(_.isEquality))
-      DeletedRows(task.file.path, task.file.specId, task.file.partition, positions.deleted(toRead))
+    val deletedRows = tasks.flatMap { task =>
+      val deleted = positions.deleted(task)
+      val before = positions.deleted(task.copy(deletes = task.deletes.filterNot(_.isEquality)))
+      if (deleted.cardinality == before.cardinality) None
+      else Some(DeletedRows(task.file.path, task.file.specId, task.file.partition, deleted))
     }
     files.write(deletedRows, newPath)
   }
+}
+
+object DeleteConversion {
+
+  /** Returns the conversion for the current version of a table. */
+  def of(table: Table): DeleteConversion = DeleteConversion(
+    table.io,
+    table.metadata.specsById,
+    table.nameMapping,
+    table.schema,
+    PositionDeletesToWrite.of(table.io, table.metadata)
+  )
 }

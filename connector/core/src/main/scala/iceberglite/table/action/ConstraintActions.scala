@@ -52,10 +52,9 @@ object AddCheckConstraint {
  * Requires that the table has only the CHECK constraints and generated columns that the rows of a write were checked
  * against. Otherwise, one was added concurrently, and the commit fails without a retry.
  *
- * @param checked the properties of the table that define the constraints and generated columns; see
- *   [[RequireConstraints.propertiesOf]]
+ * @param checked the properties of the table that define the constraints and generated columns
  */
-final class RequireConstraints(checked: Map[String, String]) extends MetadataAction {
+final class RequireConstraints private (checked: Map[String, String]) extends MetadataAction {
 
   override def changeFor(base: TableMetadata, context: CommitContext): Change = {
     def isUnchecked(key: String): Boolean = checked.get(key) != base.properties.get(key)
@@ -75,9 +74,11 @@ final class RequireConstraints(checked: Map[String, String]) extends MetadataAct
 
 object RequireConstraints {
 
-  /** Returns the properties of a table that define its CHECK constraints and generated columns. */
-  def propertiesOf(properties: Map[String, String]): Map[String, String] =
-    properties.filter { case (key, _) => CheckConstraint.isKey(key) || GeneratedColumn.isKey(key) }
+  /** Returns the requirement for rows that were checked against the constraints and columns in a table's properties. */
+  def of(properties: Map[String, String]): RequireConstraints =
+    new RequireConstraints(properties.filter { case (key, _) =>
+      CheckConstraint.isKey(key) || GeneratedColumn.isKey(key)
+    })
 }
 
 /** Makes a generated column an ordinary column. Its values do not change. */

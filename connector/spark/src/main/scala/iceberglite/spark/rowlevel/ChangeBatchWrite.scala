@@ -83,7 +83,7 @@ final private[rowlevel] class ChangeBatchWrite(
       val changes = if (added.isEmpty && deletes.isEmpty) None else Some(action(added, deletes))
       statement.pending(changes, results.map(_.counts).foldLeft(RowCounts.Zero)(_ + _))
     }
-    if (committed) Cleanup.delete(table.io, deletes.replaced)
+    if (committed.isDefined) Cleanup.delete(table.io, deletes.replaced)
   }
 
   private def action(added: Vector[ContentFile], deletes: MergedDeletes): RowDelta = new RowDelta(

@@ -145,10 +145,9 @@ final private[iceberglite] class RowLevelStatement(
     summary ++ counts.summary(command, deletedAreKnown = true),
     action,
     application,
-    merge.map(_.action),
+    (if (addsRows) Vector(RequireConstraints.of(table.properties)) else Vector.empty) ++ merge.map(_.action),
     AutoCompactOptions.of(settings).map(FollowUpRequest(followUps, target.snapshotTarget, _)),
-    rerun,
-    if (addsRows) Some(RequireConstraints.propertiesOf(table.properties)) else None
+    rerun
   )
 
   /** Whether the statement writes new or changed rows. A DELETE only writes unchanged rows again. */

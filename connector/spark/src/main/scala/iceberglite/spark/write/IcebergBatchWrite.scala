@@ -25,7 +25,7 @@ final private[write] class IcebergBatchWrite(tasks: WriteTasks) extends BatchWri
   override def useCommitCoordinator: Boolean = false
 
   override def commit(messages: Array[WriterCommitMessage]): Unit = in {
-    writeCommit.commit(messages)(tasks.pending(TaskResult.of(messages)))
+    writeCommit.commit(messages)(tasks.pending(TaskResult.of(messages), writeCommit))
     ()
   }
 

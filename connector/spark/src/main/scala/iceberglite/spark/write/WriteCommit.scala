@@ -2,14 +2,15 @@ package iceberglite.spark.write
 
 import java.util.UUID
 
+import scala.annotation.tailrec
+
 import org.apache.spark.sql.connector.write.WriterCommitMessage
 import org.slf4j.LoggerFactory
 
 import iceberglite.spark.error.ErrorBoundary
 import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError.{AlreadyCommitted, ChangeScope, CommitStateUnknown, ConcurrentChange}
-import iceberglite.table.{Action, DataLocations, InterruptedBeforeCommit, MetadataAction, Table}
-import iceberglite.table.action.RequireConstraints
+import iceberglite.table.{Action, Cleanup, DataLocations, InterruptedBeforeCommit, MetadataAction, Table}
 
 /**
  * The content of the commit of a write.
@@ -19,25 +20,38 @@ import iceberglite.table.action.RequireConstraints
  * @param action the change to the table's files; absent for none
  * @param record records the version of an application's write, or the epoch of a stream, in the table, even if the
  *   write changes nothing; if the table already has the version, the commit fails with `AlreadyCommitted`
- * @param precedingAction an action that precedes `action` in the same commit
+ * @param preceding the actions that precede `action` in the same commit. They check that the constraints are those that
+ *   new rows were checked against, and add the columns of the rows
  * @param followUp the maintenance that follows the commit; absent for none
  * @param rerun runs the statement again if only rewrites conflict with the commit; absent if it must not be repeated
- * @param constraints the properties of the CHECK constraints and generated columns that new rows were checked against;
- *   absent if there are no new rows
+ * @param form which of several forms of the same rows this commit has
  */
 final private[iceberglite] case class PendingCommit(
     base: Table,
     summary: Map[String, String],
     action: Option[Action],
     record: Option[MetadataAction],
-    precedingAction: Option[Action] = None,
+    preceding: Vector[Action] = Vector.empty,
     followUp: Option[FollowUpRequest] = None,
     rerun: Option[StatementRerun] = None,
-    constraints: Option[Map[String, String]] = None
+    form: CommitForm = CommitForm.Only
 ) {
-  def actions: Vector[Action] = record.toVector ++ action.toVector.flatMap { change =>
-    constraints.map(new RequireConstraints(_)).toVector ++ precedingAction :+ change
-  }
+  def actions: Vector[Action] = record.toVector ++ action.toVector.flatMap(preceding :+ _)
+}
+
+/**
+ * One of the forms in which the same rows can be committed.
+ *
+ * @param unused the paths of files of the write that this form does not add. They are removed after the commit
+ * @param otherwise returns the form to commit if other commits conflict with this one; absent if such a conflict fails
+ *   the write
+ */
+final private[iceberglite] case class CommitForm(unused: Vector[String], otherwise: Option[() => PendingCommit])
+
+private[iceberglite] object CommitForm {
+
+  /** The form of a write that has no other form. */
+  val Only: CommitForm = CommitForm(Vector.empty, None)
 }
 
 /**
@@ -67,31 +81,41 @@ final private[iceberglite] class WriteCommit(table: Table) extends ErrorBoundary
    * Commits the results of the tasks, and then runs the maintenance that the write requests. If only rewrites conflict
    * with the commit, removes the files of this write, and runs the statement again.
    *
-   * @return whether this write is committed. If not, its files are removed, and the table contains the result of
-   *   another run of the statement, or already contained this version of the application's write
+   * @return the content that is committed; absent if this write is not committed. In this case, its files are removed,
+   *   and the table contains the result of another run of the statement, or already contained this version of the
+   *   application's write
    */
-  def commit(messages: Array[WriterCommitMessage])(pending: => PendingCommit): Boolean =
+  def commit(messages: Array[WriterCommitMessage])(pending: => PendingCommit): Option[PendingCommit] =
     in {
-      val content = pending
-      outcomeOf(content) match {
-        case Outcome.Committed(after) =>
+      outcomeOf(pending) match {
+        case Outcome.Committed(after, content) =>
+          Cleanup.delete(table.io, content.form.unused)
           if (content.action.isDefined && !after.isStaged) content.followUp.foreach(_.run(after))
-          true
+          Some(content)
         case Outcome.AlreadyCommitted =>
           abort(messages)
-          false
+          None
         case Outcome.Rewritten(conflict, rerun) =>
           abort(messages)
           rerun.run(table, conflict)
-          false
+          None
       }
     }
 
-  private def outcomeOf(pending: PendingCommit): Outcome =
-    try submitted(pending).fold[Outcome](Outcome.AlreadyCommitted)(Outcome.Committed)
+  @tailrec private def outcomeOf(pending: PendingCommit): Outcome = attempted(pending) match {
+    case Right(outcome) => outcome
+    case Left(otherwise) => outcomeOf(otherwise())
+  }
+
+  /** Commits changes. @return the outcome, or what to commit instead, because other commits conflict with the changes */
+  private def attempted(pending: PendingCommit): Either[() => PendingCommit, Outcome] =
+    try Right(submitted(pending).fold[Outcome](Outcome.AlreadyCommitted)(Outcome.Committed(_, pending)))
     catch {
+      case conflict: ConcurrentChange if pending.form.otherwise.isDefined =>
+        log.info(s"Committing to ${table.name} in another form, after a conflict: ${conflict.getMessage}")
+        pending.form.otherwise.toLeft(Outcome.AlreadyCommitted)
       case conflict @ ConcurrentChange(_, ChangeScope.FilesOnly) =>
-        pending.rerun.fold[Outcome](throw conflict)(Outcome.Rewritten(conflict, _))
+        Right(pending.rerun.fold[Outcome](throw conflict)(Outcome.Rewritten(conflict, _)))
     }
 
   override protected def errorName: String = table.name
@@ -158,7 +182,7 @@ private[iceberglite] object WriteCommit {
   sealed private trait Outcome
 
   private object Outcome {
-    final case class Committed(after: Table) extends Outcome
+    final case class Committed(after: Table, content: PendingCommit) extends Outcome
 
     /** The table already contained this version of the application's write. */
     case object AlreadyCommitted extends Outcome

@@ -151,10 +151,11 @@ final private[iceberglite] case class WritePlan(
       settings.summary ++ counts,
       action,
       settings.application,
-      settings.merge.map(_.action),
+      (if (rows.isChecked) Vector(RequireConstraints.of(table.properties)) else Vector.empty) ++ settings.merge.map(
+        _.action
+      ),
       settings.followUp,
-      settings.rerun,
-      if (rows.isChecked) Some(RequireConstraints.propertiesOf(table.properties)) else None
+      settings.rerun
     )
   }
 }

@@ -18,8 +18,12 @@ private[iceberglite] trait WriteTasks {
    */
   def writerFactory(operationId: String): DataWriterFactory
 
-  /** Returns the commit of the results of all tasks. */
-  def pending(results: Vector[TaskResult]): PendingCommit
+  /**
+   * Returns the commit of the results of all tasks.
+   *
+   * @param write names the files that the driver adds to those of the tasks
+   */
+  def pending(results: Vector[TaskResult], write: WriteCommit): PendingCommit
 }
 
 /** The tasks of a write that creates data files. */
@@ -28,7 +32,7 @@ final private[iceberglite] class RowTasks(plan: WritePlan, mode: WriteMode) exte
 
   override def writerFactory(operationId: String): DataWriterFactory = TaskWriterFactory.of(plan, operationId)
 
-  override def pending(results: Vector[TaskResult]): PendingCommit = {
+  override def pending(results: Vector[TaskResult], write: WriteCommit): PendingCommit = {
     val taskResults = results.collect { case files: WrittenFiles => files }
     val action = mode.action(taskResults.flatMap(_.files), plan.settings.isolation, plan.settings.to)
     plan.pending(action, mode.countSummary(taskResults.map(_.counts)))

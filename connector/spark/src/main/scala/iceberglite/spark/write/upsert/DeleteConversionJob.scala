@@ -16,13 +16,19 @@ import iceberglite.spec.file.{ContentFile, Metrics}
 import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
 import iceberglite.table.{DataFileNames, DataLocations, Table}
 
-/** Converts the equality deletes of a table to deletion vectors or position delete files, with a Spark job. */
-final private[iceberglite] class DeleteConversionJob(session: SparkSession, table: Table) {
+/**
+ * Converts equality deletes to deletion vectors or position delete files, with a Spark job.
+ *
+ * @param writeCommit determines the names of the new files
+ */
+final private[iceberglite] class DeleteConversionJob(session: SparkSession, table: Table, writeCommit: WriteCommit) {
   import DeleteConversionJob._
-  private val writeCommit = new WriteCommit(table)
+
+  def this(session: SparkSession, table: Table) = this(session, table, new WriteCommit(table))
 
   /**
-   * Writes the new delete files and commits them. If the commit has certainly failed, the new files are removed.
+   * Converts the equality deletes of a snapshot. Writes the new delete files and commits them. If the commit has
+   * certainly failed, the new files are removed.
    *
    * @param commit commits the new delete files
    */
@@ -39,16 +45,27 @@ final private[iceberglite] class DeleteConversionJob(session: SparkSession, tabl
   }
 
   private def write(equality: LiveEqualityDeletes): Vector[ContentFile] = {
-    val context = session.sparkContext
-    val groups = groupsOf(equality.tasks, context)
     val (files, size) = (equality.files.size, ClusterJob.sizeText(equality.files.map(_.fileSizeInBytes).sum))
+    val description = s"Converting $files equality delete files ($size) of ${table.name}"
+    write(equality.converted, equality.conversion, description)
+  }
+
+  /**
+   * Writes the positions of deleted rows.
+   *
+   * @param tasks the data files with the deletes that the new delete files contain
+   * @param description the description of the job
+   */
+  def write(tasks: Vector[FileScanTask], conversion: DeleteConversion, description: String): Vector[ContentFile] = {
+    val context = session.sparkContext
+    val groups = groupsOf(tasks, context)
     if (groups.isEmpty) Vector.empty
-    else ClusterJob.withDescription(context, s"Converting $files equality delete files ($size) of ${table.name}") {
+    else ClusterJob.withDescription(context, description) {
       val shared = new SharedDeletes(_ => ())
       val parts =
         context.parallelize(groups.map(group => serialize(group.map(withoutPlanningInfo(_, shared)))), groups.size)
       val deletes = DeleteCacheSettings.of(session, table, TableStorage.configuration(table.io, session))
-      val settings = serialize((equality.conversion, writeCommit.locations, deletes))
+      val settings = serialize((conversion, writeCommit.locations, deletes))
       val results = new Array[Array[Byte]](groups.size)
       WritingJob.run(context, parts, writeTask(context.broadcast(settings), writeCommit.operationId))(results.update)
       results.toVector.flatMap(r => deserialize[Vector[ContentFile]](ClusterJob.decodeResult(r)))

@@ -5,7 +5,7 @@ import scala.collection.JavaConverters._
 import org.apache.spark.sql.types.{BooleanType, StructType}
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
-import iceberglite.spark.conf.{Settings, UpsertOptions, WriteOptions}
+import iceberglite.spark.conf.{Settings, StreamWriteOptions, UpsertOptions, WriteOptions}
 import iceberglite.spark.write.{DataFileFormats, RowRequirements, WritePlan, WriteRequest}
 import iceberglite.spark.write.files.InputField
 import iceberglite.spec.{FormatVersion, ObjectKind}
@@ -58,13 +58,14 @@ private[iceberglite] object UpsertPlan {
       UpsertOptions.DeleteColumn.get(settings).map(indexOf(table, request.info.schema, _, caseSensitive))
     val rowPlan = planOf(table, request, deleteColumnIndex)
     val keyInput = key.selectFrom(rowPlan.rows.input)
-    new UpsertWrite(UpsertPlan(
+    val plan = UpsertPlan(
       key,
       rowPlan,
       deletePlanOf(rowPlan, keyInput, key, settings),
       key.columns(keyInput, table.properties),
       deleteColumnIndex
-    ))
+    )
+    new UpsertWrite(plan, StreamSearch(request.session, settings(StreamWriteOptions.SearchedBytes)))
   }
 
   /** Returns the index of the column that marks rows to delete instead of upserting them. */

@@ -11,8 +11,10 @@ import iceberglite.spark.write.{IcebergBatchWrite, WriteMetrics, WriteTasks}
 /**
  * The write of an upsert. It requires that Spark passes all rows with the same key to one task, next to each other, so
  * that the task can detect duplicate keys.
+ *
+ * @param stream how a micro-batch of a stream finds the rows that it replaces
  */
-final private[iceberglite] class UpsertWrite(plan: UpsertPlan)
+final private[iceberglite] class UpsertWrite(plan: UpsertPlan, stream: StreamSearch)
     extends RequiresDistributionAndOrdering
     with ErrorBoundary {
   override protected def errorName: String = plan.rowPlan.table.name
@@ -27,10 +29,10 @@ final private[iceberglite] class UpsertWrite(plan: UpsertPlan)
 
   override def advisoryPartitionSizeInBytes: Long = plan.rowPlan.advisorySize
 
-  override def toBatch: BatchWrite = in(new IcebergBatchWrite(tasks))
+  override def toBatch: BatchWrite = in(new IcebergBatchWrite(new UpsertTasks(plan, None)))
 
-  /** Returns the tasks of the write, and the commit of their results. */
-  private[iceberglite] def tasks: WriteTasks = new UpsertTasks(plan)
+  /** Returns the tasks of a micro-batch, and the commit of their results. */
+  private[iceberglite] def streamTasks: WriteTasks = new UpsertTasks(plan, Some(stream))
 
   override def supportedCustomMetrics: Array[CustomMetric] = WriteMetrics.all
 

@@ -4,6 +4,7 @@ import java.util.concurrent.{Callable, Executors}
 
 import scala.collection.JavaConverters._
 
+import org.apache.spark.sql.streaming.OutputMode
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
@@ -26,12 +27,37 @@ class ConcurrentSinksSuite extends AnyFunSuite with SinkFixture {
 
   test("two queries, compaction and expiration on one table lose and duplicate no row", Slow) {
     val t = tableWith("id BIGINT, p STRING", "PARTITIONED BY (p) TBLPROPERTIES ('commit.retry.num-retries' = '50')")
-    val streams = Seq.fill(2)(new TestStream)
-    // Each query runs its batches, and then runs the last batch again.
+    runBeside(t, Seq.fill(2)(new TestStream)) { (q, batch) =>
+      letters((0L until 20L).map(_ + 20 * batch + 1000 * q): _*)
+    }
+    assert(ids(t) == ((0L until 80L) ++ (1000L until 1080L)))
+  }
+
+  for (version <- Seq(2, 3))
+    test(
+      s"two queries that replace rows by key, compaction and expiration keep the last row of each key, in version $version",
+      Slow
+    ) {
+      val t = tableWith(
+        "id BIGINT, p STRING",
+        s"PARTITIONED BY (p) TBLPROPERTIES ('format-version' = '$version', 'commit.retry.num-retries' = '50')"
+      )
+      val streams = Seq.fill(2)(new TestStream(OutputMode.Update(), Map("upsert-keys" -> "id")))
+      runBeside(t, streams)((q, batch) => (0L until 20L).map(id => (2 * id + q) -> s"${"ab" (batch % 2)}$batch"))
+      assert(read(t) == (0 until 40).map(id => s"[$id,b3]").sorted)
+    }
+
+  /**
+   * Runs queries into a table, each with four micro-batches, beside a compaction and an expiration. Each query runs each
+   * of its micro-batches twice.
+   *
+   * @param rowsOf returns the rows of a micro-batch for the number of the query and of the micro-batch
+   */
+  private def runBeside(t: String, streams: Seq[TestStream])(rowsOf: (Int, Int) => Seq[(Long, String)]): Unit = {
     val queries = streams.zipWithIndex.map { case (stream, q) =>
       task {
         (0 until 4).foreach { batch =>
-          stream.into(t)(letters((0L until 20L).map(_ + 20 * batch + 1000 * q): _*))
+          stream.into(t)(rowsOf(q, batch))
           stream.forgetCommit()
         }
         stream.into(t)()
@@ -47,7 +73,6 @@ class ConcurrentSinksSuite extends AnyFunSuite with SinkFixture {
     val pool = Executors.newFixedThreadPool(3)
     try pool.invokeAll((queries :+ maintenance).asJava).asScala.foreach(_.get)
     finally pool.shutdown()
-    assert(ids(t) == ((0L until 80L) ++ (1000L until 1080L)))
   }
 
   private def task(body: => Any): Callable[Unit] = () =>

@@ -1,19 +1,9 @@
 package iceberglite.spark.stream.sink
 
-import java.io.{ByteArrayInputStream, ByteArrayOutputStream, ObjectInputStream, ObjectOutputStream}
-
 import org.apache.spark.SparkException
-import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
-import org.apache.spark.sql.connector.catalog.Identifier
-import org.apache.spark.sql.connector.write.streaming.StreamingWrite
-import org.apache.spark.sql.connector.write.{DataWriter, LogicalWriteInfo, PhysicalWriteInfo, WriterCommitMessage}
-import org.apache.spark.sql.types.{LongType, StructType}
-import org.apache.spark.sql.util.CaseInsensitiveStringMap
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spark.error.StatementError
-import iceberglite.spark.session.{LiteCatalog, SharedTable}
 import iceberglite.spark.table.IcebergWriteBuilder
 import iceberglite.spec.IcebergError.{CommitStateUnknown, StorageFailed, ValidationFailed}
 import iceberglite.table._
@@ -22,7 +12,7 @@ import iceberglite.table._
  * Calls the methods of a micro-batch's write in the order in which Spark calls them, with commits that fail, and checks
  * that the next run of the micro-batch writes its rows exactly once.
  */
-class StreamingFaultSuite extends AnyFunSuite with SinkFixture {
+class StreamingFaultSuite extends AnyFunSuite with EpochFixture {
 
   test("after a commit with an unknown outcome that took effect, the next run of the epoch changes nothing") {
     val t = partitioned()
@@ -90,7 +80,7 @@ class StreamingFaultSuite extends AnyFunSuite with SinkFixture {
     val t = tableWith("id BIGINT, part BIGINT", "TBLPROPERTIES ('write.wap.enabled' = 'true')")
     inSession(spark.newSession()) { session =>
       session.conf.set("spark.wap.id", "audit")
-      val write = new IcebergWriteBuilder(tableOf(t), Info, session, None, Nil).build()
+      val write = new IcebergWriteBuilder(tableOf(t), new Info(Map.empty), session, None, Nil).build()
       val message = messages(intercept[Exception](write.toStreaming))
       assert(message.contains("in a session with spark.wap.id"), message)
     }
@@ -128,16 +118,6 @@ class StreamingFaultSuite extends AnyFunSuite with SinkFixture {
     ids(t)
   }
 
-  private def shared(name: String): SharedTable = {
-    val parts = name.split('.')
-    spark.sessionState.catalogManager.catalog("lite") match {
-      case catalog: LiteCatalog => catalog.sharedTable(Identifier.of(Array(parts(1)), parts(2)))
-      case other => fail(s"the catalog ${other.name} is not a catalog of iceberg-lite")
-    }
-  }
-
-  private def tableOf(name: String): Table = shared(name).current
-
   /** Returns the table with a committer that fails with the given error. */
   private def failing(table: Table, error: Throwable): Table = withCommitter(table) { (_, _, _) => throw error }
 
@@ -155,44 +135,6 @@ class StreamingFaultSuite extends AnyFunSuite with SinkFixture {
       override def load(id: TableIdentifier): TableVersion = throw StorageFailed.at("load", id.toString, "it is down")
     }
     new Table(table.id, table.name, table.version, table.io, committer)
-  }
-
-  private val longs = new StructType().add("id", LongType).add("part", LongType)
-
-  private object Info extends LogicalWriteInfo {
-    override def options: CaseInsensitiveStringMap = CaseInsensitiveStringMap.empty
-    override def queryId: String = "query"
-    override def schema: StructType = longs
-  }
-
-  private def writeTo(table: Table): StreamingWrite = inSession(spark) { session =>
-    new IcebergWriteBuilder(table, Info, session, None, Nil).build().toStreaming
-  }
-
-  /** Returns a writer that a deserialized copy of the factory creates, as on an executor. */
-  private def writer(write: StreamingWrite, task: Long): DataWriter[InternalRow] = {
-    val physical = new PhysicalWriteInfo { override def numPartitions: Int = 1 }
-    javaCopy(inSession(spark)(_ => write.createStreamingWriterFactory(physical))).createWriter(0, task, 0)
-  }
-
-  private def javaCopy[A](value: A): A = {
-    val bytes = new ByteArrayOutputStream
-    val out = new ObjectOutputStream(bytes)
-    out.writeObject(value)
-    out.close()
-    new ObjectInputStream(new ByteArrayInputStream(bytes.toByteArray)).readObject() match {
-      case copy: A @unchecked => copy
-    }
-  }
-
-  private def put(task: DataWriter[InternalRow], ids: Seq[Int]): WriterCommitMessage = {
-    ids.foreach(i => task.write(new GenericInternalRow(Array[Any](i.toLong, i.toLong % 3))))
-    task.commit()
-  }
-
-  private def writeFiles(table: Table, ids: Seq[Int] = 0 until 6): (StreamingWrite, Array[WriterCommitMessage]) = {
-    val write = writeTo(table)
-    write -> Array(put(writer(write, 7L), ids))
   }
 
   private def runEpoch(t: String, epoch: Long, ids: Seq[Int] = 0 until 6): Unit = {

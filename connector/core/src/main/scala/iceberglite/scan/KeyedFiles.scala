@@ -1,0 +1,66 @@
+package iceberglite.scan
+
+import iceberglite.spec.expr.{Bind, Expression, Term}
+import iceberglite.spec.expr.Expression.{AlwaysTrue, GreaterThanOrEqual, IsNull, LessThanOrEqual}
+import iceberglite.spec.file.{ColumnExtent, ColumnExtents, ContentFile, ManifestContent}
+import iceberglite.spec.metadata.Snapshot
+import iceberglite.spec.types.{Literal, NestedField}
+import iceberglite.tree.{MetadataTree, TreeTable}
+import iceberglite.scan.deletes.DeleteIndex
+
+/**
+ * Finds the data files of a snapshot that may contain rows with given keys.
+ *
+ * @param snapshot the snapshot; absent for a table without snapshots, which has no files
+ * @param keys the keys, as equality delete files that are not committed. They apply to all files of the snapshot, in
+ *   their own partition if their partition spec is partitioned
+ */
+final class KeyedFiles(table: TreeTable, snapshot: Option[Snapshot], keys: Vector[ContentFile]) {
+
+  /** A condition that all rows with one of the keys satisfy, according to the bounds of the keys. */
+  val filter: Expression = {
+    val ids = keys.flatMap(_.equalityIds).toSet
+    val columns = table.schema.fields.filter(f => ids(f.id) && keys.forall(_.equalityIds.contains(f.id)))
+      .filter(ColumnExtents.hasBounds)
+    val extents = new ColumnExtents(columns)
+    val ofFiles = keys.map(extents.of)
+    columns.zipWithIndex.map { case (column, i) => KeyedFiles.range(column, ofFiles.map(_(i))) }
+      .foldLeft[Expression](AlwaysTrue)(Expression.and)
+  }
+
+  /**
+   * Returns the files, each with its position deletes, and with those of `keys` that may match its rows.
+   *
+   * @param maxPlanned the maximum number of files in the parts of the metadata tree that must be read
+   * @return absent if these parts list more files
+   */
+  def tasks(maxPlanned: Long): Option[Vector[FileScanTask]] = {
+    val bound = Bind(filter, table.schema, caseSensitive = true)
+    val reader = new PartReader(table, bound, AlwaysTrue, StatsToKeep.All)
+    val parts = snapshot.toVector.flatMap(MetadataTree.at(_, table).parts)
+      .filter(p => p.content == ManifestContent.Data && p.hasLiveFiles && reader.mightMatch(p))
+    if (parts.iterator.map(_.liveFiles.getOrElse(Long.MaxValue / parts.size)).sum > maxPlanned) None
+    else {
+      val plan = TableScan(table, snapshot, bound, caseSensitive = true).copy(wholeFiles = true).plan()
+      val entries = keys.map(PartReader.entry(_, Long.MaxValue))
+      val keysOf = DeleteIndex.of(entries, table.metadata.specsById, reader.keys).lookup
+      Some(plan.tasks.flatMap { task =>
+        val found = keysOf(task.file, task.dataSequenceNumber)
+        if (found.isEmpty) None else Some(task.copy(deletes = task.deletes.filterNot(_.isEquality) ++ found))
+      })
+    }
+  }
+}
+
+private object KeyedFiles {
+
+  /** Returns the condition that a value is within the bounds of one of the files. */
+  private def range(column: NestedField, extents: Vector[ColumnExtent]): Expression = {
+    val term = Term.Bound(column, column.name)
+    val (lower, upper) = (extents.map(_.lower), extents.map(_.upper))
+    val atLeast = if (lower.forall(_.isDefined)) GreaterThanOrEqual(term, lower.flatten.min(Literal.ordering)) else AlwaysTrue
+    val atMost = if (upper.forall(_.isDefined)) LessThanOrEqual(term, upper.flatten.max(Literal.ordering)) else AlwaysTrue
+    val between = Expression.and(atLeast, atMost)
+    if (extents.exists(_.mayBeNull)) Expression.or(between, IsNull(term)) else between
+  }
+}

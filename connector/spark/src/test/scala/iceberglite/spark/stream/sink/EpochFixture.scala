@@ -1,0 +1,72 @@
+package iceberglite.spark.stream.sink
+
+import java.io.{ByteArrayInputStream, ByteArrayOutputStream, ObjectInputStream, ObjectOutputStream}
+
+import scala.collection.JavaConverters._
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
+import org.apache.spark.sql.connector.catalog.Identifier
+import org.apache.spark.sql.connector.write.streaming.StreamingWrite
+import org.apache.spark.sql.connector.write.{DataWriter, LogicalWriteInfo, PhysicalWriteInfo, WriterCommitMessage}
+import org.apache.spark.sql.types.{LongType, StructType}
+import org.apache.spark.sql.util.CaseInsensitiveStringMap
+import org.scalatest.Suite
+
+import iceberglite.spark.session.{LiteCatalog, SharedTable}
+import iceberglite.spark.table.IcebergWriteBuilder
+import iceberglite.table.Table
+
+/**
+ * Calls the methods of a micro-batch's write in the order in which Spark calls them, so that a test can change the table
+ * between two of the calls. The rows have the columns `id` and `part`.
+ */
+trait EpochFixture extends StreamFixture { self: Suite =>
+
+  protected def shared(name: String): SharedTable = {
+    val parts = name.split('.')
+    spark.sessionState.catalogManager.catalog("lite") match {
+      case catalog: LiteCatalog => catalog.sharedTable(Identifier.of(Array(parts(1)), parts(2)))
+      case other => fail(s"the catalog ${other.name} is not a catalog of iceberg-lite")
+    }
+  }
+
+  protected def tableOf(name: String): Table = shared(name).current
+
+  final protected class Info(values: Map[String, String]) extends LogicalWriteInfo {
+    override def options: CaseInsensitiveStringMap = new CaseInsensitiveStringMap(values.asJava)
+    override def queryId: String = "query"
+    override def schema: StructType = new StructType().add("id", LongType).add("part", LongType)
+  }
+
+  protected def writeTo(table: Table, options: (String, String)*): StreamingWrite = inSession(spark) { session =>
+    IcebergWriteBuilder.of(table, new Info(options.toMap), session, None, Nil, new SinkMetrics).build().toStreaming
+  }
+
+  /** Returns a writer that a deserialized copy of the factory creates, as on an executor. */
+  protected def writer(write: StreamingWrite, task: Long): DataWriter[InternalRow] = {
+    val physical = new PhysicalWriteInfo { override def numPartitions: Int = 1 }
+    javaCopy(inSession(spark)(_ => write.createStreamingWriterFactory(physical))).createWriter(0, task, 0)
+  }
+
+  private def javaCopy[A](value: A): A = {
+    val bytes = new ByteArrayOutputStream
+    val out = new ObjectOutputStream(bytes)
+    out.writeObject(value)
+    out.close()
+    new ObjectInputStream(new ByteArrayInputStream(bytes.toByteArray)).readObject() match {
+      case copy: A @unchecked => copy
+    }
+  }
+
+  /** Writes the rows of a task. @param part returns the value of `part` for an id */
+  protected def put(task: DataWriter[InternalRow], ids: Seq[Int], part: Int => Long = _ % 3L): WriterCommitMessage = {
+    ids.foreach(i => task.write(new GenericInternalRow(Array[Any](i.toLong, part(i)))))
+    task.commit()
+  }
+
+  protected def writeFiles(table: Table, ids: Seq[Int] = 0 until 6): (StreamingWrite, Array[WriterCommitMessage]) = {
+    val write = writeTo(table)
+    write -> Array(put(writer(write, 7L), ids))
+  }
+}
