@@ -132,6 +132,28 @@ class StreamPreparationSuite extends AnyFunSuite {
     assert(names(p.next(known, first.to, oneFile)) == Vector("b"))
   }
 
+  test(
+    "a planner that is closed does not wait for its preparation, which ends after the commits that it reads",
+    OfManifests
+  ) {
+    val t = testTable()
+    (0 until 100).foreach(i => t.append(file(s"f$i")))
+    val storage = new BlockedReads(t.io)
+    val known = StreamState(t.tree.copy(io = storage), t.metadata.currentSnapshot)
+    val p = planner()
+    val first = p.next(known, fromEmpty, oneFile).get
+    storage.block()
+    val reads = readsDuring(t) {
+      try {
+        p.prepare(known, first.to, StreamLimit.Unlimited)
+        storage.awaitRead()
+        p.close()
+      } finally storage.release()
+      p.awaitPreparation()
+    }
+    assert(reads <= 4, "the manifest lists and manifests of the two commits that are read together")
+  }
+
   test("after a rollback, the commits that were read in advance are not returned") {
     val actions = new Actions(TestTables.unpartitioned())
     def append(name: String): Table = actions.append(TestTables.file(name))

@@ -1,0 +1,204 @@
+package iceberglite.scan.stream
+
+import java.io.{BufferedWriter, ByteArrayInputStream, InputStream}
+import java.nio.file.{Files, Path, Paths}
+import java.util.concurrent.TimeUnit
+import java.util.concurrent.atomic.AtomicLong
+
+import scala.collection.JavaConverters._
+
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
+
+import iceberglite.JvmOptions
+import iceberglite.catalog.FileIOWrapper
+import iceberglite.scan.stream.StreamPosition.{After, Empty}
+import iceberglite.spec.FormatVersion
+import iceberglite.spec.file.{EntryStatus, ManifestContent, ManifestEntry, ManifestFile}
+import iceberglite.spec.json.TableMetadataJson
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.tree.manifestlist.{ManifestHeader, ManifestListHeader, ManifestLists, Manifests}
+import iceberglite.tree.{InMemoryIO, ManifestCache, OfManifests, TestTable, TreeTable}
+
+/** The metadata of a table to which `count` commits have each appended one file. */
+private object LongHistory {
+  private val Summary = Seq(
+    "operation" -> "append",
+    "spark.app.id" -> "app-20261126213911-0001",
+    "added-data-files" -> "1",
+    "added-records" -> "1000",
+    "added-files-size" -> "123456",
+    "changed-partition-count" -> "1",
+    "total-records" -> "100000000",
+    "total-files-size" -> "12345678901",
+    "total-data-files" -> "100000",
+    "total-delete-files" -> "0",
+    "total-position-deletes" -> "0",
+    "total-equality-deletes" -> "0",
+    "spark.sql.streaming.queryId" -> "6b0e1d9c-2f5d-4a0e-9c53-2f3a4b5c6d7e",
+    "spark.sql.streaming.epochId" -> "99999",
+    "engine-name" -> "spark",
+    "engine-version" -> "3.5.7"
+  ).map { case (key, value) => s""""$key": "$value"""" }.mkString("{", ", ", "}")
+
+  def write(count: Int, file: Path): Unit = {
+    val out = Files.newBufferedWriter(file)
+    try writeTo(out, count)
+    finally out.close()
+  }
+
+  private def writeTo(out: BufferedWriter, count: Int): Unit = {
+    def writeAll(name: String)(element: Int => String): Unit = (1 to count).foreach { i =>
+      out.write(if (i == 1) s""", "$name": [""" else ", ")
+      out.write(element(i))
+      if (i == count) out.write("]")
+    }
+    out.write(
+      s"""{"format-version": 2, "table-uuid": "6b0e1d9c-2f5d-4a0e-9c53-2f3a4b5c6d7e", "location": "mem:/t",
+         |"last-sequence-number": $count, "last-updated-ms": ${1000L * count}, "last-column-id": 1,
+         |"current-schema-id": 0, "schemas": [{"type": "struct", "schema-id": 0,
+         |"fields": [{"id": 1, "name": "id", "required": true, "type": "int"}]}],
+         |"default-spec-id": 0, "partition-specs": [{"spec-id": 0, "fields": []}], "last-partition-id": 999,
+         |"default-sort-order-id": 0, "sort-orders": [{"order-id": 0, "fields": []}], "properties": {},
+         |"current-snapshot-id": $count, "refs": {"main": {"snapshot-id": $count, "type": "branch"}}""".stripMargin
+    )
+    writeAll("snapshots") { i =>
+      val parent = if (i == 1) "" else s""""parent-snapshot-id": ${i - 1}, """
+      s"""{"snapshot-id": $i, $parent"sequence-number": $i, "timestamp-ms": ${1000L * i}, "summary": $Summary,
+         |"manifest-list": "mem:/t/metadata/list-$i.avro", "schema-id": 0}""".stripMargin
+    }
+    writeAll("snapshot-log")(i => s"""{"timestamp-ms": ${1000L * i}, "snapshot-id": $i}""")
+    out.write("}")
+  }
+}
+
+/**
+ * Creates the manifest lists and manifests of a [[LongHistory]] when they are read, and counts the reads. Each list has
+ * the manifest of its commit, and a manifest of an earlier commit, which must not be read.
+ */
+final private class LongHistoryIO(scratch: InMemoryIO, metadata: TableMetadata) extends FileIOWrapper(scratch) {
+  val reads = new AtomicLong
+
+  private val template: ManifestFile = manifestOf("mem:/t/template.avro", 1L)
+
+  override def open(path: String): InputStream = new ByteArrayInputStream(read(path))
+
+  override def read(path: String): Array[Byte] = {
+    reads.incrementAndGet()
+    path match {
+      case LongHistoryIO.List(id) => contentOf(path)(listOf(path, id.toLong))
+      case LongHistoryIO.Manifest(id) => contentOf(path)(manifestOf(path, id.toLong))
+      case other => throw new IllegalStateException(s"$other must not be read")
+    }
+  }
+
+  private def contentOf(path: String)(write: => Any): Array[Byte] = {
+    write
+    val bytes = scratch.read(path)
+    scratch.delete(path)
+    bytes
+  }
+
+  private def manifestOf(path: String, id: Long): ManifestFile = {
+    val header = ManifestHeader(FormatVersion.V2, ManifestContent.Data, metadata.schema, metadata.spec, id)
+    val entry = ManifestEntry(EntryStatus.Added, Some(id), None, None, TestTable.file(s"f$id"))
+    Manifests.write(scratch, path, header, Iterator.single(entry))
+  }
+
+  private def listOf(path: String, id: Long): Unit = {
+    def manifest(path: String, id: Long): ManifestFile =
+      template.copy(path = path, sequenceNumber = id, minSequenceNumber = id, addedSnapshotId = id)
+    val header = ManifestListHeader(FormatVersion.V2, id, Some(id - 1).filter(_ > 0), id, None)
+    val manifests = Vector(manifest(s"mem:/t/metadata/m-$id.avro", id), manifest("mem:/t/metadata/earlier.avro", 0L))
+    ManifestLists.write(scratch, path, header, manifests)
+    ()
+  }
+}
+
+private object LongHistoryIO {
+  private val List = """mem:/t/metadata/list-(\d+)\.avro""".r
+  private val Manifest = """mem:/t/metadata/m-(\d+)\.avro""".r
+}
+
+/**
+ * A program that reads the first and the last commits of a backlog as a streaming query does. It prints the MiB of heap
+ * that are in use with only the metadata, the maximum while it reads, the number of files that it found, and the number
+ * of metadata files that it read.
+ */
+object LongBacklog {
+  private val Limit = StreamLimit(files = Some(50))
+
+  /** @param args the number of commits, how many of them are read at each end, and a path for the metadata file */
+  def main(args: Array[String]): Unit = {
+    val (commits, ofEnd, file) = (args(0).toLong, args(1).toLong, Paths.get(args(2)))
+    LongHistory.write(commits.toInt, file)
+    val metadata = TableMetadataJson.read(file.toString, Files.readAllBytes(file))
+    val io = new LongHistoryIO(new InMemoryIO, metadata)
+    val reader = new BacklogReader(StreamState(TreeTable("lite.db.t", io, metadata), metadata.currentSnapshot))
+    val before = reader.mostUsed
+    reader.read(Empty, ofEnd)
+    reader.read(After(commits - ofEnd), Long.MaxValue)
+    println(s"$before ${reader.mostUsed} ${reader.files} ${io.reads.get}")
+  }
+
+  /** Reads micro-batches with one planner, and measures the heap after garbage collections. */
+  final private class BacklogReader(state: StreamState) {
+    private val planner = new StreamPlanner(StreamContent.Appends(), ManifestCache.Disabled)
+    var mostUsed: Long = usedMebibytes()
+    var files: Long = 0L
+
+    def read(from: StreamPosition, maxFiles: Long): Unit = {
+      val end = if (maxFiles > Long.MaxValue - files) Long.MaxValue else files + maxFiles
+      var (offset, batches) = (StreamOffset(from), 0)
+      def next(): Option[StreamBatch] = if (files < end) planner.next(state, offset, Limit) else None
+      Iterator.continually(next()).takeWhile(_.isDefined).flatten.foreach { batch =>
+        files += planner.tasks(state, offset, batch.to).size
+        offset = StreamOffset.parse(StreamOffset.toJson(batch.to))
+        planner.prepare(state, offset, Limit)
+        batches += 1
+        if (batches % 20 == 1) mostUsed = math.max(mostUsed, usedMebibytes())
+      }
+      planner.awaitPreparation()
+    }
+  }
+
+  private def usedMebibytes(): Long = {
+    System.gc()
+    (Runtime.getRuntime.totalMemory - Runtime.getRuntime.freeMemory) >> 20
+  }
+}
+
+/** Checks that the memory of a stream does not depend on the length of its backlog, and which files it reads. */
+class LongBacklogSuite extends AnyFunSuite {
+
+  private def run(commits: Int, heap: String): Array[Long] = {
+    val file = Files.createTempFile("backlog", ".metadata.json")
+    val options = JvmOptions.quickStart ++ Seq(s"-Xmx$heap", "-cp", System.getProperty("java.class.path"))
+    val command = Paths.get(System.getProperty("java.home"), "bin", "java").toString +: options :+
+      LongBacklog.getClass.getName.stripSuffix("$") :+ commits.toString :+ "1000" :+ file.toString
+    val log = Files.createTempFile("backlog", ".txt")
+    val program = new ProcessBuilder(command: _*).redirectErrorStream(true).redirectOutput(log.toFile).start()
+    try {
+      val isDone = program.waitFor(250, TimeUnit.SECONDS)
+      val output = Files.readAllLines(log).asScala
+      assert(isDone && program.exitValue == 0, output.mkString("\n"))
+      output.last.split(' ').map(_.toLong)
+    } finally {
+      program.destroyForcibly()
+      Seq(file, log).foreach(Files.deleteIfExists(_))
+    }
+  }
+
+  for ((commits, heap) <- Seq(2000 -> "64m", 100000 -> "512m"))
+    test(
+      s"a stream reads a backlog of $commits commits with a heap of $heap, and only the manifests of the commits",
+      OfManifests +: (if (commits > 2000) Seq(Slow) else Nil): _*
+    ) {
+      val Array(metadata, most, files, reads) = run(commits, heap)
+      info(s"The metadata needs $metadata MiB. While the stream reads, up to $most MiB are in use.")
+      assert(most - metadata <= 16, "the heap that the position and the length of the backlog add")
+      assert(files == 2000)
+      // One batch is read in advance when the first part ends.
+      assert(reads >= 2 * files && reads <= 2 * files + 2 * 100, "a manifest list and a manifest for each commit")
+    }
+}
