@@ -87,12 +87,16 @@ final class HadoopCatalog(
 
   override def tableExists(id: TableIdentifier): Boolean = isTable(defaultLocation(id))
 
-  override def load(id: TableIdentifier): TableVersion =
-    loadIfExists(id).getOrElse(throw NotFound(
-      ObjectKind.Table,
-      fullName(id),
-      s"There is no metadata in ${defaultLocation(id)}. Check the name with SHOW TABLES"
-    ))
+  override def load(id: TableIdentifier): TableVersion = loadIfExists(id).getOrElse(throw notFound(id))
+
+  override def reload(id: TableIdentifier, known: TableVersion): TableVersion =
+    Warehouse.using(warehouse)(versions(id).reload(known)).getOrElse(throw notFound(id))
+
+  private def notFound(id: TableIdentifier): NotFound = NotFound(
+    ObjectKind.Table,
+    fullName(id),
+    s"There is no metadata in ${defaultLocation(id)}. Check the name with SHOW TABLES"
+  )
 
   override protected def loadIfExists(id: TableIdentifier): Option[TableVersion] =
     Warehouse.using(warehouse)(versions(id).newest())

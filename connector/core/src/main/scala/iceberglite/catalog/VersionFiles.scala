@@ -52,6 +52,9 @@ final private[catalog] class VersionFiles(io: FileIO, location: String) {
   def pathOf(number: Int, codec: MetadataCompression): String =
     TableLocations.inside(directory, MetadataFiles.fileName(number, codec))
 
+  /** Returns whether there is a file of a version. */
+  def hasVersion(number: Int): Boolean = MetadataCompression.all.exists(codec => io.exists(pathOf(number, codec)))
+
   /**
    * Returns the version number in a file name; absent for names with a UUID, because these files belong to a catalog of
    * another type.

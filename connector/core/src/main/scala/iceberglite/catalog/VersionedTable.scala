@@ -30,6 +30,23 @@ final private[catalog] class VersionedTable(
 
   def newest(): Option[TableVersion] = files.newest()
 
+  /** Returns the newest version. If it is `known`, only the beginning of its metadata file is read. */
+  def reload(known: TableVersion): Option[TableVersion] =
+    if (isNewest(known)) Some(known) else newest()
+
+  /**
+   * Whether a version is certainly the newest. A dropped table that was created again, or a version that was withdrawn,
+   * may have a file of the same name, so that the file is compared too.
+   */
+  private def isNewest(known: TableVersion): Boolean = files.numberIn(known.metadataLocation).exists { number =>
+    val hasNewer =
+      if (deletesOldVersions(known)) files.newestListedPath().flatMap(files.numberIn).forall(_ > number)
+      else files.hint().forall(_ > number) || files.hasVersion(number + 1)
+    !hasNewer && MetadataCompression.all.exists(files.pathOf(number, _) == known.metadataLocation) &&
+    VersionFiles.ifExists(io, known.metadataLocation)(MetadataFiles.isSame(io, known.metadataLocation, known.metadata))
+      .contains(true)
+  }
+
   /** Commits `next` as the version after `base`. */
   def commit(base: Option[TableVersion], next: NextVersion): TableVersion = {
     val number = base.fold(1)(b => numberOf(b) + 1)

@@ -58,8 +58,10 @@ private object KeyedFiles {
   private def range(column: NestedField, extents: Vector[ColumnExtent]): Expression = {
     val term = Term.Bound(column, column.name)
     val (lower, upper) = (extents.map(_.lower), extents.map(_.upper))
-    val atLeast = if (lower.forall(_.isDefined)) GreaterThanOrEqual(term, lower.flatten.min(Literal.ordering)) else AlwaysTrue
-    val atMost = if (upper.forall(_.isDefined)) LessThanOrEqual(term, upper.flatten.max(Literal.ordering)) else AlwaysTrue
+    val atLeast =
+      if (lower.forall(_.isDefined)) GreaterThanOrEqual(term, lower.flatten.min(Literal.ordering)) else AlwaysTrue
+    val atMost =
+      if (upper.forall(_.isDefined)) LessThanOrEqual(term, upper.flatten.max(Literal.ordering)) else AlwaysTrue
     val between = Expression.and(atLeast, atMost)
     if (extents.exists(_.mayBeNull)) Expression.or(between, IsNull(term)) else between
   }

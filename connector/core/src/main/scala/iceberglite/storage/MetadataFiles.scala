@@ -65,11 +65,25 @@ object MetadataFiles {
    * @return absent if the beginning contains no UUID
    * @throws iceberglite.spec.IcebergError.UnreadableFile if the file does not exist
    */
-  def uuid(io: FileIO, path: String): Option[UUID] = StorageErrors.wrapReadErrors(path) {
+  def uuid(io: FileIO, path: String): Option[UUID] = TableMetadataJson.uuidIn(head(io, path))
+
+  /**
+   * Returns whether a metadata file is that of a known version of a table. Reads only the beginning of the file, and
+   * returns false if it does not contain the UUID and the time of the last change.
+   *
+   * @throws iceberglite.spec.IcebergError.UnreadableFile if the file does not exist
+   */
+  def isSame(io: FileIO, path: String, known: TableMetadata): Boolean = {
+    val beginning = head(io, path)
+    known.uuid.isDefined && TableMetadataJson.uuidIn(beginning) == known.uuid &&
+    TableMetadataJson.lastUpdatedMsIn(beginning).contains(known.lastUpdatedMs)
+  }
+
+  private def head(io: FileIO, path: String): Array[Byte] = StorageErrors.wrapReadErrors(path) {
     val in = io.open(path)
     try {
       val stored = in.readNBytes(HeadBytes)
-      TableMetadataJson.uuidIn(if (isGzip(stored)) decompressHead(stored) else stored)
+      if (isGzip(stored)) decompressHead(stored) else stored
     } finally in.close()
   }
 

@@ -6,6 +6,9 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.catalog.CatalogFixture.Id
 import iceberglite.spec.IcebergError.NotFound
+import iceberglite.spec.TestMetadata._
+import iceberglite.spec.property.MetadataCompression
+import iceberglite.storage.MetadataFiles
 import iceberglite.table.TestTables._
 import iceberglite.table.action.FastAppend
 
@@ -46,4 +49,40 @@ class ReloadSuite extends AnyFunSuite {
       catalog.close()
     }
   }
+
+  for (deletesOldVersions <- Seq("false", "true"))
+    test(
+      "reloading a table of a file-system catalog that has not changed parses no metadata " +
+        s"(write.metadata.delete-after-commit.enabled=$deletesOldVersions)"
+    ) {
+      CatalogFixture.Hadoop.withStore { store =>
+        val catalog = CatalogFixture.Hadoop.open(store, store.files)
+        val properties = Seq(
+          "write.metadata.delete-after-commit.enabled" -> deletesOldVersions,
+          "write.metadata.previous-versions-max" -> "1"
+        )
+        def append(name: String): Unit = {
+          catalog.table(Id).transaction(Map.empty, environment).add(new FastAppend(Vector(file(name)))).commit()
+          ()
+        }
+        catalog.create(Id, unpartitioned(properties: _*))
+        Seq("a", "b", "c").foreach(append)
+        val loaded = catalog.load(Id)
+        (1 to 3).foreach(_ => assert(catalog.reload(Id, loaded) eq loaded))
+        // Another version of the table has the same number.
+        val changed = loaded.metadata.edited(lastUpdatedMs = loaded.metadata.lastUpdatedMs + 1)
+        store.files.replace(loaded.metadataLocation, MetadataFiles.bytes(changed, MetadataCompression.Uncompressed))
+        assert(catalog.reload(Id, loaded).metadata == changed)
+        append("d")
+        assert(catalog.reload(Id, loaded).metadata.snapshots.size == 4)
+        // Another table has the same numbers.
+        val fourth = catalog.load(Id)
+        catalog.drop(Id, purge = true)
+        catalog.create(Id, unpartitioned())
+        Seq("a", "b", "c", "d").foreach(append)
+        val recreated = catalog.load(Id)
+        assert(recreated.metadataLocation == fourth.metadataLocation && catalog.reload(Id, fourth) == recreated)
+        catalog.close()
+      }
+    }
 }

@@ -19,7 +19,9 @@ final case class StreamWriter(queryId: String, epoch: Option[Long]) {
 
   /** Returns the newest snapshot of the query in the history of the current snapshot; absent if it has expired. */
   def newestSnapshot(table: TableMetadata): Option[Snapshot] =
-    table.currentSnapshot.flatMap(table.ancestors(_).find(_.summary.get(RecordStreamEpoch.QueryIdKey).contains(queryId)))
+    table.currentSnapshot.flatMap(
+      table.ancestors(_).find(_.summary.get(RecordStreamEpoch.QueryIdKey).contains(queryId))
+    )
 }
 
 object StreamWriter {

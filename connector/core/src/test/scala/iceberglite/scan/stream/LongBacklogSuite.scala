@@ -1,7 +1,7 @@
 package iceberglite.scan.stream
 
-import java.io.{BufferedWriter, ByteArrayInputStream, InputStream}
-import java.nio.file.{Files, Path, Paths}
+import java.io.{ByteArrayInputStream, InputStream}
+import java.nio.file.{Files, Paths}
 import java.util.concurrent.TimeUnit
 import java.util.concurrent.atomic.AtomicLong
 
@@ -19,58 +19,6 @@ import iceberglite.spec.json.TableMetadataJson
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.tree.manifestlist.{ManifestHeader, ManifestListHeader, ManifestLists, Manifests}
 import iceberglite.tree.{InMemoryIO, ManifestCache, OfManifests, TestTable, TreeTable}
-
-/** The metadata of a table to which `count` commits have each appended one file. */
-private object LongHistory {
-  private val Summary = Seq(
-    "operation" -> "append",
-    "spark.app.id" -> "app-20261126213911-0001",
-    "added-data-files" -> "1",
-    "added-records" -> "1000",
-    "added-files-size" -> "123456",
-    "changed-partition-count" -> "1",
-    "total-records" -> "100000000",
-    "total-files-size" -> "12345678901",
-    "total-data-files" -> "100000",
-    "total-delete-files" -> "0",
-    "total-position-deletes" -> "0",
-    "total-equality-deletes" -> "0",
-    "spark.sql.streaming.queryId" -> "6b0e1d9c-2f5d-4a0e-9c53-2f3a4b5c6d7e",
-    "spark.sql.streaming.epochId" -> "99999",
-    "engine-name" -> "spark",
-    "engine-version" -> "3.5.7"
-  ).map { case (key, value) => s""""$key": "$value"""" }.mkString("{", ", ", "}")
-
-  def write(count: Int, file: Path): Unit = {
-    val out = Files.newBufferedWriter(file)
-    try writeTo(out, count)
-    finally out.close()
-  }
-
-  private def writeTo(out: BufferedWriter, count: Int): Unit = {
-    def writeAll(name: String)(element: Int => String): Unit = (1 to count).foreach { i =>
-      out.write(if (i == 1) s""", "$name": [""" else ", ")
-      out.write(element(i))
-      if (i == count) out.write("]")
-    }
-    out.write(
-      s"""{"format-version": 2, "table-uuid": "6b0e1d9c-2f5d-4a0e-9c53-2f3a4b5c6d7e", "location": "mem:/t",
-         |"last-sequence-number": $count, "last-updated-ms": ${1000L * count}, "last-column-id": 1,
-         |"current-schema-id": 0, "schemas": [{"type": "struct", "schema-id": 0,
-         |"fields": [{"id": 1, "name": "id", "required": true, "type": "int"}]}],
-         |"default-spec-id": 0, "partition-specs": [{"spec-id": 0, "fields": []}], "last-partition-id": 999,
-         |"default-sort-order-id": 0, "sort-orders": [{"order-id": 0, "fields": []}], "properties": {},
-         |"current-snapshot-id": $count, "refs": {"main": {"snapshot-id": $count, "type": "branch"}}""".stripMargin
-    )
-    writeAll("snapshots") { i =>
-      val parent = if (i == 1) "" else s""""parent-snapshot-id": ${i - 1}, """
-      s"""{"snapshot-id": $i, $parent"sequence-number": $i, "timestamp-ms": ${1000L * i}, "summary": $Summary,
-         |"manifest-list": "mem:/t/metadata/list-$i.avro", "schema-id": 0}""".stripMargin
-    }
-    writeAll("snapshot-log")(i => s"""{"timestamp-ms": ${1000L * i}, "snapshot-id": $i}""")
-    out.write("}")
-  }
-}
 
 /**
  * Creates the manifest lists and manifests of a [[LongHistory]] when they are read, and counts the reads. Each list has
@@ -131,7 +79,7 @@ object LongBacklog {
   /** @param args the number of commits, how many of them are read at each end, and a path for the metadata file */
   def main(args: Array[String]): Unit = {
     val (commits, ofEnd, file) = (args(0).toLong, args(1).toLong, Paths.get(args(2)))
-    LongHistory.write(commits.toInt, file)
+    LongHistory.write(commits.toInt, "mem:/t", file)
     val metadata = TableMetadataJson.read(file.toString, Files.readAllBytes(file))
     val io = new LongHistoryIO(new InMemoryIO, metadata)
     val reader = new BacklogReader(StreamState(TreeTable("lite.db.t", io, metadata), metadata.currentSnapshot))

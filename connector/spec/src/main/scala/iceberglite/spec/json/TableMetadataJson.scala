@@ -52,23 +52,30 @@ object TableMetadataJson extends JsonFormat[TableMetadata] {
    * @return absent if the beginning is not JSON, or if it contains no valid table UUID
    */
   def uuidIn(beginning: Array[Byte]): Option[UUID] =
+    textIn(beginning, TableMetadataKey.Uuid).flatMap(text => Try(UUID.fromString(text)).toOption)
+
+  /** Like [[uuidIn]], for the time of the last change to the table. */
+  def lastUpdatedMsIn(beginning: Array[Byte]): Option[Long] =
+    textIn(beginning, TableMetadataKey.LastUpdatedMs).flatMap(text => Try(text.toLong).toOption)
+
+  private def textIn(beginning: Array[Byte], key: String): Option[String] =
     try {
       val parser = prefixFactory.createParser(beginning)
-      try uuidAfter(parser, parser.nextToken())
+      try textAfter(parser, parser.nextToken(), key)
       finally parser.close()
     } catch { case _: JsonProcessingException => None }
 
   @tailrec
-  private def uuidAfter(parser: JsonParser, start: JsonToken): Option[UUID] = start match {
+  private def textAfter(parser: JsonParser, start: JsonToken, wanted: String): Option[String] = start match {
     case JsonToken.START_OBJECT | JsonToken.FIELD_NAME =>
       val key = parser.nextFieldName()
       if (key == null) None
       else {
         val value = parser.nextToken()
-        if (key == TableMetadataKey.Uuid) Option(parser.getText).flatMap(text => Try(UUID.fromString(text)).toOption)
+        if (key == wanted) Option(parser.getText)
         else {
           if (value != null) parser.skipChildren()
-          uuidAfter(parser, if (parser.currentToken == null) JsonToken.NOT_AVAILABLE else JsonToken.FIELD_NAME)
+          textAfter(parser, if (parser.currentToken == null) JsonToken.NOT_AVAILABLE else JsonToken.FIELD_NAME, wanted)
         }
       }
     case _ => None

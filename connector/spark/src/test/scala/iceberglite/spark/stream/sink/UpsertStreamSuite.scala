@@ -38,7 +38,8 @@ class UpsertStreamSuite extends AnyFunSuite with EpochFixture {
       val format = if (version == 3) "PUFFIN" else "PARQUET"
       assert(deletes(t).nonEmpty && deletes(t).forall(_.startsWith(s"[1,$format,")), deletes(t))
       // The deletes of a data file are in one delete file, which replaces the earlier one.
-      val deleted = rows(s"SELECT sum(record_count), count(DISTINCT referenced_data_file), count(*) FROM $t.delete_files")
+      val deleted =
+        rows(s"SELECT sum(record_count), count(DISTINCT referenced_data_file), count(*) FROM $t.delete_files")
       assert(deleted.map(_.toSeq) == Seq(Seq(4L, deletes(t).size.toLong, deletes(t).size.toLong)))
       assert(Spark3Util.loadIcebergTable(spark, peer(t)).specs.size == 1, "no partition spec is added for the keys")
       assertNoOrphans(t)
@@ -120,7 +121,7 @@ class UpsertStreamSuite extends AnyFunSuite with EpochFixture {
       var model = Map.empty[Long, String]
       (1 to (if (Sampling.isFast) 3 else 8)).foreach { step =>
         val limit = Seq(0L, 2L << 20, 64L << 20)(random.nextInt(3))
-        val changes = (1 to 6).map(_ => random.nextInt(12).toLong -> s"${"abc"(random.nextInt(3))}").toMap
+        val changes = (1 to 6).map(_ => random.nextInt(12).toLong -> s"${"abc" (random.nextInt(3))}").toMap
         byId("upsert-search-bytes" -> limit.toString).into(t)(changes.toSeq)
         model ++= changes
         assert(read(t) == model.toSeq.map { case (id, p) => s"[$id,$p]" }.sorted, s"version $version, step $step")
