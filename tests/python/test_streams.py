@@ -81,10 +81,11 @@ def test_a_stream_is_appended_once_and_continues_with_its_checkpoint(
 
 def test_update_mode_upserts_by_key(spark: SparkSession, table: str, stream: Stream) -> None:
     target = _table(spark, table, "p STRING, n BIGINT")
+    stream.add((4, "a"))
     counts = stream.rows().groupBy("p").agg(count(lit(1)).alias("n"))
     query = target.write_stream(counts, stream.checkpoint, mode="update", keys=["p"], available_now=True)
     query.awaitTermination()
-    assert _values(target) == [("a", 2), ("b", 2)]
+    assert _values(target) == [("a", 3), ("b", 2)]
     # The table is small, so that replaced rows are deleted by position.
     deleted = spark.sql(f"SELECT DISTINCT content FROM {table}.delete_files").collect()
     assert [row.content for row in deleted] == [1]

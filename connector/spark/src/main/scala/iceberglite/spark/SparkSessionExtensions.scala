@@ -27,6 +27,7 @@ import iceberglite.spark.rules.{
   ReportFailedWrites,
   RequireValues,
   ResolveStreamedChanges,
+  ResolveStreamedColumns,
   ResolveStreamedTypes,
   RestoreCachedRelation,
   RestoreRelationBeforeMerge,
@@ -115,6 +116,7 @@ object SparkSessionExtensions {
   private[iceberglite] val rules: Seq[Injection] = Seq(
     SessionResolution(new ResolveViews(_)),
     SessionResolution(new ResolveLikeSource(_)),
+    Resolution(ResolveStreamedColumns),
     Resolution(ResolveStreamedChanges),
     Resolution(ResolveStreamedTypes),
     Resolution(FillMissingColumns),

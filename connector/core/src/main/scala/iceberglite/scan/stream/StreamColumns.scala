@@ -3,6 +3,7 @@ package iceberglite.scan.stream
 import iceberglite.spec.IcebergError.ValidationFailed
 import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.{NestedField, PrimitiveType}
+import iceberglite.spec.types.Type.StructType
 
 /**
  * Compares the columns of a running stream with those of a newer version of its table. Columns are compared by field
@@ -27,6 +28,27 @@ object StreamColumns {
           "returns the columns that the table had when its DataFrame was created. Create the DataFrame again, and " +
           "start the query with the same checkpoint location: it continues where it stopped, with the current columns"
       )
+    }
+
+  /**
+   * Returns the columns of a table for a stream with fixed columns: those of the newest version that the stream reads,
+   * and those that were dropped and are null in newer rows. Added columns are omitted.
+   *
+   * @param fixed the columns that the stream reads
+   */
+  def ofFixed(fixed: Schema, current: Schema): Schema =
+    current.copy(fields = ofFixed(fixed.fields, current.fields), identifierFieldIds = Set.empty)
+
+  private def ofFixed(fixed: Vector[NestedField], current: Vector[NestedField]): Vector[NestedField] =
+    fixed.flatMap { field =>
+      current.find(_.id == field.id) match {
+        case Some(now) => (field.fieldType, now.fieldType) match {
+            case (StructType(read), StructType(fields)) =>
+              Some(now.copy(fieldType = StructType(ofFixed(read, fields))))
+            case _ => Some(now)
+          }
+        case None => Some(field).filterNot(_.required)
+      }
     }
 
   private def changesOf(read: Schema, current: Schema): Vector[String] = {

@@ -73,7 +73,7 @@ final class ChangelogTable(source: () => Table, val travel: TimeTravel)
     val range = CommitRange.of(current.metadata, state, RangeOptions.of(options))
     val session = SparkSession.active
     val content = TableStreams.Changes(() => viewOf(options, session))
-    val streams = new TableStreams(current, state, travel, content, options, session)
+    val streams = new TableStreams(current, state, travel.schema(_), content, options, session)
     new ChangelogScanBuilder(current, range, tableSchema, options, session, streams)
   }
 

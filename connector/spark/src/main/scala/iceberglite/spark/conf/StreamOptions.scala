@@ -2,6 +2,8 @@ package iceberglite.spark.conf
 
 import java.util.Locale
 
+import scala.util.Try
+
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
@@ -72,6 +74,13 @@ object StreamOptions {
     default = false
   ))
 
+  val SchemaId: SparkOption[Int] = declared(SparkOption.derived[Int](
+    "streaming-schema-id",
+    "It must be the id of a schema",
+    "Id of the schema of the table whose columns a streaming query reads, also after columns were added or dropped",
+    "the current one of the table"
+  )(text => Try(text.toInt).toOption))
+
   val ConsumerId: SparkOption[String] = declared(SparkOption.name(
     "consumer-id",
     "It must be a name that is not blank",
@@ -99,6 +108,9 @@ object StreamOptions {
     case "now" => Some(StreamStart.Now)
     case _ => None
   }
+
+  /** Returns the id of the schema that a streaming query reads. @throws InvalidArgument if it is not a number */
+  def schemaId(options: CaseInsensitiveStringMap): Option[Int] = SchemaId.get(Settings(options, _ => None, Map.empty))
 
   /** Whether a streaming query reads changes. @throws InvalidArgument if the value of the option is invalid */
   def readsChanges(options: CaseInsensitiveStringMap): Boolean =

@@ -52,7 +52,7 @@ import iceberglite.spark.rowlevel.{
 }
 import iceberglite.spark.session.PinnableTable
 import iceberglite.spark.stream.sink.SinkMetrics
-import iceberglite.spark.stream.source.TableStreams
+import iceberglite.spark.stream.source.{StreamedColumns, TableStreams}
 import iceberglite.spark.write.{MetadataDelete, StatementRerun}
 import iceberglite.spec.IcebergError.{CommitConflict, InvalidArgument, Unsupported}
 import iceberglite.spec.expr.Expression
@@ -71,9 +71,14 @@ import iceberglite.spark.rowlevel.StatementColumns
  * @param source returns the current version of the table
  * @param travel selects the snapshot of the table
  * @param target the options and the added columns of the statement that changes the table
+ * @param columns selects the columns
  */
-class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementTarget = StatementTarget.plain())
-    extends PinnableTable
+class SparkTable(
+    source: () => Table,
+    val travel: TimeTravel,
+    target: StatementTarget = StatementTarget.plain(),
+    columns: StreamedColumns = StreamedColumns.Current
+) extends PinnableTable
     with SupportsWrite
     with SupportsDeleteV2
     with SupportsRowLevelOperations
@@ -97,7 +102,7 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
     else
       WriteAuditPublish.branchToRead(table.metadata, SparkSession.active).fold[TimeTravel](travel)(TimeTravel.OnBranch)
 
-  private val resolvedSchema: Schema = travel.schema(table.metadata)
+  private val resolvedSchema: Schema = columns.read(travel, table.metadata)
 
   private lazy val sparkSchema: StructType = in {
     DeclaredTypes.withDeclaredTypes(SparkTypes.withDefaults(resolvedSchema), resolvedSchema.fields, table.properties)
@@ -143,7 +148,8 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
     val appended = range.map(CommitRange.of(latest.metadata, selection, _))
     val snapshot = appended.fold(selection.snapshot(latest.metadata))(_.end)
     val session = SparkSession.active
-    val streams = new TableStreams(latest, selection, travel, TableStreams.Appends, options, session)
+    val streams =
+      new TableStreams(latest, selection, columns.current(travel, _), TableStreams.Appends, options, session)
     new IcebergScanBuilder(
       latest,
       snapshot,
@@ -193,6 +199,14 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
     val latest = source()
     new SparkTable(() => latest, travel, target)
   }
+
+  /** Returns the table with the columns of one of its schemas, for a streaming read. */
+  private[iceberglite] def withColumns(schemaId: Int): SparkTable = in {
+    new SparkTable(source, travel, target, StreamedColumns.OfSchema(schemaId))
+  }
+
+  /** Whether [[withColumns]] has selected the columns of a schema. */
+  private[iceberglite] def hasColumnsOf(schemaId: Int): Boolean = columns == StreamedColumns.OfSchema(schemaId)
 
   /** Returns the changelog of the table. */
   private[iceberglite] def changes: ChangelogTable = in(new ChangelogTable(source, travel))

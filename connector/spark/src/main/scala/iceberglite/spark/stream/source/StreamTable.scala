@@ -2,6 +2,7 @@ package iceberglite.spark.stream.source
 
 import iceberglite.scan.stream.{StreamPosition, StreamState}
 import iceberglite.spark.conf.TimeTravel
+import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.schema.Schema
 import iceberglite.table.{Action, Table}
 
@@ -9,21 +10,21 @@ import iceberglite.table.{Action, Table}
  * The table that a stream follows. Not thread-safe.
  *
  * @param travel selects the snapshot, branch or tag that the stream follows
- * @param columns selects the state of the table from which a new query takes its columns. This is the state that the
- *   table's name selects; read options select only rows
+ * @param columns returns the columns that a new read of a version of the table has. The name of the table and the
+ *   option for the schema select them; the other options select only rows
  */
 final private[source] class StreamTable(
     loaded: Table,
     travel: TimeTravel,
-    columns: TimeTravel = TimeTravel.Latest
+    columns: TableMetadata => Schema = _.schema
 ) {
   private var table = loaded
 
   /** Returns the last known version of the table. */
   def current: Table = table
 
-  /** Returns the columns that a new query of the last known version has. */
-  def schema: Schema = columns.schema(table.metadata)
+  /** Returns the columns that a new read of the last known version has. */
+  def schema: Schema = columns(table.metadata)
 
   def state: StreamState = StreamState(table.tree(), travel.snapshot(table.metadata))
 

@@ -15,6 +15,8 @@ import iceberglite.spark.conf.{
 import iceberglite.spark.read.{ChangeView, IcebergScan, ScanStream, StreamSource}
 import iceberglite.spark.session.BucketingSettings
 import iceberglite.spec.IcebergError.Unsupported
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.schema.Schema
 import iceberglite.table.Table
 
 /**
@@ -22,13 +24,13 @@ import iceberglite.table.Table
  *
  * @param table the table when the query begins
  * @param travel selects the snapshot, branch or tag that the stream follows
- * @param columns selects the state of the table whose columns the streams have
+ * @param columns returns the columns that a new read of a version of the table has
  * @param content the rows that the streams return
  */
 final private[iceberglite] class TableStreams(
     table: Table,
     travel: TimeTravel,
-    columns: TimeTravel,
+    columns: TableMetadata => Schema,
     content: TableStreams.Content,
     options: CaseInsensitiveStringMap,
     session: SparkSession
@@ -40,6 +42,7 @@ final private[iceberglite] class TableStreams(
       "Select a branch or a tag, or set stream-from-snapshot-id or stream-from-timestamp to begin at this state"
     )
     val settings = StreamSettings.of(options, session)
+    rejectIgnoredSchema(session)
     val initial = new InitialOffset(checkpoint, session.sessionState.newHadoopConf())
     val followed = new StreamTable(table, travel, columns)
     content match {
@@ -60,6 +63,20 @@ final private[iceberglite] class TableStreams(
         new IcebergStream(scan, followed, settings.copy(content = StreamContent.Changes), initial, view)
     }
   }
+
+  /** Rejects the option for the columns of a stream if the table was resolved without it. */
+  private def rejectIgnoredSchema(session: SparkSession): Unit =
+    if (options.containsKey(StreamOptions.SchemaId.key)) content match {
+      case TableStreams.Appends => if (!BucketingSettings.hasExtensions(session))
+          throw withoutExtensions(
+            StreamOptions.SchemaId,
+            "Configure spark.sql.extensions, or select the columns by name"
+          )
+      case TableStreams.Changes(_) => throw Unsupported(
+          s"option ${StreamOptions.SchemaId.key} for a stream of changes of ${table.name}",
+          "Select the columns by name instead"
+        )
+    }
 
   override def rejectForBatch(): Unit = ChangeStreamOptions.rejectForOtherReads(options, table.name)
 

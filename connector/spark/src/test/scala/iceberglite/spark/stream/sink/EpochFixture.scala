@@ -21,7 +21,7 @@ import iceberglite.table.Table
  * Calls the methods of a micro-batch's write in the order in which Spark calls them, so that a test can change the table
  * between two of the calls. The rows have the columns `id` and `part`.
  */
-trait EpochFixture extends StreamFixture { self: Suite =>
+trait EpochFixture extends SinkFixture { self: Suite =>
 
   protected def shared(name: String): SharedTable = {
     val parts = name.split('.')

@@ -12,7 +12,7 @@ import iceberglite.scan.stream.LongHistory
 import iceberglite.spark.SharedSession
 
 /** Checks the cost of triggers that find nothing in a table with many snapshots. */
-class PollingSuite extends AnyFunSuite with StreamFixture {
+class PollingSuite extends AnyFunSuite with SourceFixture {
 
   /** Creates a table with many snapshots, whose manifest lists do not exist. */
   private def tableWithSnapshots(count: Int): String = {

@@ -7,6 +7,7 @@ import org.apache.spark.sql.streaming.{StreamingQueryException, Trigger}
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
+import iceberglite.spark.SharedSession
 import iceberglite.spark.rules.ComputeStreamedChanges
 
 /** Tests streaming reads of tables whose columns change while a query runs. */
@@ -90,6 +91,52 @@ class StreamSchemaSuite extends AnyFunSuite with SourceFixture {
     } finally query.stop()
     append(t, 3 until 4)
     assert(read(stream(t).select("title"), checkpoint) == Vector("[n3]"))
+  }
+
+  test(
+    "with streaming-schema-id, a query keeps its columns while columns are added and dropped, also after a restart"
+  ) {
+    val t = required()
+    val fixed = "streaming-schema-id" -> "0"
+    val checkpoint = newCheckpoint()
+    def run(change: => Unit): Seq[String] = {
+      val query = stream(t, fixed).writeStream.format("memory").queryName("fixed_columns")
+        .option("checkpointLocation", checkpoint).trigger(Trigger.ProcessingTime(0)).start()
+      try {
+        query.processAllAvailable()
+        change
+        query.processAllAvailable()
+        sorted("SELECT * FROM fixed_columns")
+      } finally query.stop()
+    }
+    val first = run {
+      sql(s"ALTER TABLE $t ADD COLUMN n INT")
+      sql(s"INSERT INTO $t VALUES (2, 'n2', 20)")
+      sql(s"ALTER TABLE $t DROP COLUMN name")
+      sql(s"INSERT INTO $t VALUES (3, 30)")
+      ()
+    }
+    assert(first == Seq("[0,n0]", "[1,n1]", "[2,n2]", "[3,null]"))
+    sql(s"INSERT INTO $t VALUES (4, 40)")
+    assert(read(stream(t, fixed), checkpoint) == Vector("[4,null]"))
+    assert(read(stream(t)).contains("[3,30]"))
+    val widened = errorAfter(stream(t, "streaming-schema-id" -> "1"), newCheckpoint()) {
+      sql(s"ALTER TABLE $t ALTER COLUMN n TYPE BIGINT")
+      sql(s"INSERT INTO $t VALUES (5, ${Long.MaxValue})")
+      ()
+    }
+    assert(widened.contains("column n has the type long instead of int"), widened)
+  }
+
+  test("streaming-schema-id is rejected where it has no effect, and if there is no such schema") {
+    val t = required()
+    def message(frame: => DataFrame): String = failure(frame)
+    assert(message(stream(t, "streaming-schema-id" -> "7")).contains("The table has the schemas 0"))
+    assert(message(stream(s"$t.changes", "streaming-schema-id" -> "0")).contains("for a stream of changes"))
+    val plain = inSession(SharedSession.withoutExtensions) { s =>
+      failure(s.readStream.option("streaming-schema-id", "0").table(t))
+    }
+    assert(plain.contains("without the SQL extensions"), plain)
   }
 
   test("a DataFrame that was created before a column was added cannot start a query") {

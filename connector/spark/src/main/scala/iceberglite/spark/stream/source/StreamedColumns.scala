@@ -1,0 +1,39 @@
+package iceberglite.spark.stream.source
+
+import iceberglite.scan.stream.StreamColumns
+import iceberglite.spark.conf.{StreamOptions, TimeTravel}
+import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.schema.Schema
+
+/** The columns that a read of a table has. */
+sealed private[iceberglite] trait StreamedColumns extends Product with Serializable {
+
+  /** Returns the columns to read. @param travel the state of the table that its name selects */
+  def read(travel: TimeTravel, table: TableMetadata): Schema
+
+  /** Returns the columns that a running stream compares with those that it reads. */
+  def current(travel: TimeTravel, table: TableMetadata): Schema
+}
+
+private[iceberglite] object StreamedColumns {
+
+  /** The columns of the state of the table that its name selects. */
+  case object Current extends StreamedColumns {
+    override def read(travel: TimeTravel, table: TableMetadata): Schema = travel.schema(table)
+    override def current(travel: TimeTravel, table: TableMetadata): Schema = travel.schema(table)
+  }
+
+  /** The columns of a schema of the table, which a streaming query keeps when columns are added or dropped. */
+  final case class OfSchema(schemaId: Int) extends StreamedColumns {
+    override def read(travel: TimeTravel, table: TableMetadata): Schema =
+      table.schemas.find(_.schemaId == schemaId).getOrElse(throw InvalidArgument(
+        s"option ${StreamOptions.SchemaId.key}",
+        schemaId.toString,
+        s"The table has the schemas ${table.schemas.map(_.schemaId).mkString(", ")}"
+      ))
+
+    override def current(travel: TimeTravel, table: TableMetadata): Schema =
+      StreamColumns.ofFixed(read(travel, table), travel.schema(table))
+  }
+}
