@@ -40,4 +40,22 @@ class StreamColumnsSuite extends AnyFunSuite {
     val nullable = message(withPoint(NestedField.optional(3, "x", IntType)))
     assert(nullable.contains("column point.x may be null now") && nullable.contains("the same checkpoint location"))
   }
+
+  test(
+    "a stream with fixed columns omits added columns and fields, and keeps those that were dropped, unless required"
+  ) {
+    val note = NestedField.optional(4, "note", StringType)
+    val added = NestedField.optional(5, "z", IntType)
+    val fixed = Schema(0, fields :+ note)
+    val changed = Schema(1, Vector(fields(0).copy(name = "key"), withPoint(x, added)(1), added.copy(id = 6)))
+    val read = StreamColumns.ofFixed(fixed, changed)
+    assert(read.fields == Vector(fields(0).copy(name = "key"), fields(1), note))
+    StreamColumns.check("lite.db.t", fixed, read)
+    val withoutId = StreamColumns.ofFixed(fixed, Schema(2, Vector(fields(1), note)))
+    assert(
+      intercept[ValidationFailed](StreamColumns.check("lite.db.t", fixed, withoutId)).message.contains("id was dropped")
+    )
+    val widened = StreamColumns.ofFixed(fixed, Schema(3, Vector(fields(0).copy(fieldType = LongType), fields(1))))
+    assert(intercept[ValidationFailed](StreamColumns.check("lite.db.t", fixed, widened)).message.contains("type long"))
+  }
 }
