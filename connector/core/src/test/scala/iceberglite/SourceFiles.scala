@@ -17,7 +17,7 @@ object SourceFiles {
   }
 
   /** Returns the path of a source below its package folder `iceberglite`, such as `spark/read/IcebergScan.scala`. */
-  def shortName(file: Path): String = file.toString.replaceAll(".*/scala/iceberglite/", "")
+  def shortName(file: Path): String = file.toString.replaceAll(".*/scala(-2\\.1\\d)?/iceberglite/", "")
 
   /**
    * Returns the text of a source without comments, and with `0` in place of each string literal. Line numbers do not

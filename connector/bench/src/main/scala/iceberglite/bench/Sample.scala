@@ -97,7 +97,7 @@ object Sample {
       MetricMaps(
         columnSizes = Some(schema.fields.map(_.id -> columnSize).toMap),
         valueCounts = Some(counts),
-        nullValueCounts = Some(counts.mapValues(_ => 0L).map(identity)),
+        nullValueCounts = Some(counts.map { case (id, _) => id -> 0L }),
         nanValueCounts = Some(Map(4 -> 0L)),
         lowerBounds = Some(schema.fields.map(f => f.id -> lower(f, i)).toMap),
         upperBounds = Some(schema.fields.map(f => f.id -> upper(f, i)).toMap)

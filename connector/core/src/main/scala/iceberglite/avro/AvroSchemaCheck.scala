@@ -71,7 +71,7 @@ private[iceberglite] object AvroSchemaCheck {
       }
     }
 
-    private def sum(schemas: Seq[AvroSchema]): Long =
+    private def sum(schemas: Iterable[AvroSchema]): Long =
       schemas.foldLeft(0L)((nodes, schema) => math.min(MaxNodes + 1, nodes + of(schema)))
   }
 }

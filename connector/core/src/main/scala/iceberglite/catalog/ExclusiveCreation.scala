@@ -39,7 +39,7 @@ final private[catalog] class ExclusiveCreation(io: FileIO, name: String) {
    */
   private def retryCreate(path: String, contents: Array[Byte], failure: Throwable): Boolean =
     isOwnFile(path, contents).getOrElse {
-      tryCreate(path, contents).right.toOption.filter(identity).orElse(isOwnFile(path, contents))
+      tryCreate(path, contents).toOption.filter(identity).orElse(isOwnFile(path, contents))
         .getOrElse(throw unknown(path, String.valueOf(failure.getMessage), Some(failure)))
     }
 

@@ -113,7 +113,7 @@ final class ViewOperations(catalog: ViewCatalog, environment: Environment = Envi
    */
   def rollback(id: TableIdentifier, versionId: Int, ofVersion: Set[String]): ViewState =
     change(id) { base =>
-      val set = base.version(versionId).summary.filterKeys(ofVersion).map(identity)
+      val set = base.version(versionId).summary.filter(property => ofVersion(property._1))
       val remove = (ofVersion -- set.keySet).intersect(base.properties.keySet)
       propertyUpdates(set, remove) :+ SetCurrentViewVersion(versionId)
     }

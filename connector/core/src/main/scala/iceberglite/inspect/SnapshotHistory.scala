@@ -31,7 +31,8 @@ object SnapshotHistory {
   def of(table: TableMetadata, limit: Option[Int]): Vector[HistoryEntry] = {
     val ancestors = table.currentSnapshot.fold(Set.empty[Long])(table.ancestors(_).map(_.snapshotId).toSet)
     val (branches, tags) = table.refs.toVector.sortBy(_._1).partition(_._2.isInstanceOf[SnapshotRef.Branch])
-    def names(refs: Vector[(String, SnapshotRef)]) = refs.groupBy(_._2.snapshotId).mapValues(_.map(_._1)).map(identity)
+    def names(refs: Vector[(String, SnapshotRef)]) =
+      refs.groupBy(_._2.snapshotId).map { case (id, named) => id -> named.map(_._1) }
     val (branchesById, tagsById) = (names(branches), names(tags))
     // In format version 1, all sequence numbers are 0, and the metadata lists snapshots in the order of their commits.
     val newestFirst =

@@ -40,7 +40,7 @@ object ParquetMetrics {
       modes: MetricsModes,
       floating: Map[Int, FloatingValues] = Map.empty
   ): ParquetMetrics = {
-    val blocks = footer.getBlocks.asScala
+    val blocks = footer.getBlocks.asScala.toVector
     val chunks = blocks.flatMap(_.getColumns.asScala).groupBy(_.getPath.toArray.toVector)
     val columns = footer.getFileMetaData.getSchema.getColumns.asScala.toVector.map { description =>
       new Column(chunks.getOrElse(description.getPath.toVector, Vector.empty), description, schema, modes, floating)
@@ -54,7 +54,7 @@ object ParquetMetrics {
       lowerBounds = Some(byId(flat)(_.lowerBound)),
       upperBounds = Some(byId(flat)(_.upperBound))
     )
-    ParquetMetrics(blocks.map(_.getRowCount).sum, maps, blocks.map(_.getStartingPos).toVector.sorted)
+    ParquetMetrics(blocks.map(_.getRowCount).sum, maps, blocks.map(_.getStartingPos).sorted)
   }
 
   private def byId[V](columns: Vector[Column])(value: Column => Option[V]): Map[Int, V] =

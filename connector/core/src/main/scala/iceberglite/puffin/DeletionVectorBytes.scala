@@ -61,7 +61,7 @@ private[puffin] object DeletionVectorBytes {
   }
 
   private def withEmptyBitmaps(keys: Array[Int], bitmaps: Array[RoaringBitmap]): Seq[(Int, RoaringBitmap)] = {
-    val bitmapsByKey = keys.zip(bitmaps)
+    val bitmapsByKey = keys.toVector.zip(bitmaps)
     if (keys.isEmpty || keys.last >= MaxFilledKey) bitmapsByKey
     else {
       val byKey = bitmapsByKey.toMap

@@ -24,7 +24,7 @@ final class RetryPolicy(retries: Int, minWaitMs: Long, maxWaitMs: Long, totalMs:
    */
   def waitForNext(atLeastMs: Long = 0L): Boolean = retriesUsed < retries && {
     // The shift is limited, so that it cannot overflow. The maximum wait is reached long before this limit.
-    val full = math.min(maxWaitMs, minWaitMs.toDouble * (1L << math.min(retriesUsed, 30))).toLong
+    val full = math.min(maxWaitMs.toDouble, minWaitMs.toDouble * (1L << math.min(retriesUsed, 30))).toLong
     retriesUsed += 1
     pause(full, atLeastMs)
   }

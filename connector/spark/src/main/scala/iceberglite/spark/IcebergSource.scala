@@ -34,7 +34,7 @@ import iceberglite.storage.StorageSettings
  */
 class IcebergSource extends DataSourceRegister with SupportsCatalogOptions with SessionConfigSupport {
 
-  override def shortName: String = Providers.IcebergLite
+  override def shortName(): String = Providers.IcebergLite
 
   /**
    * `spark.datasource.iceberg.<option>` sets an option for all reads and writes with this data source, as in Apache

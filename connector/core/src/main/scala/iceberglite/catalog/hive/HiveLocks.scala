@@ -69,8 +69,8 @@ final private[hive] class HiveLocks(
     private val agent = s"Iceberg-${environment.uuid()}"
 
     def withLock[A](body: AcquiredLock => A): Either[String, A] =
-      requestLock(settings.request.newPolicy(environment)).right.flatMap { case (id, state) =>
-        try awaitAcquired(id, state, settings.acquire.newPolicy(environment)).right.map(_ => withHeartbeats(id)(body))
+      requestLock(settings.request.newPolicy(environment)).flatMap { case (id, state) =>
+        try awaitAcquired(id, state, settings.acquire.newPolicy(environment)).map(_ => withHeartbeats(id)(body))
         finally Cleanup.quietly(s"unlock $name")(unlock(id))
       }
 

@@ -65,7 +65,7 @@ private[catalog] object RestServer {
 
   /** Returns the properties on which authentication depends. */
   private def authProperties(properties: Map[String, String]): Map[String, String] =
-    properties.filterKeys(k => k.startsWith("rest.") || authKeys(k)).map(identity)
+    properties.filter { case (key, _) => key.startsWith("rest.") || authKeys(key) }
 
   private val authKeys: Set[String] = Seq(
     RestProperty.Token,

@@ -72,8 +72,8 @@ object AvroTypes {
   /** Returns the fields of the key and the value, if an array consists of key-value records. */
   private[avro] def entries(array: AvroSchema): Option[(AvroSchema.Field, AvroSchema.Field)] =
     if (array.getElementType.getType != RECORD) None
-    else array.getElementType.getFields.asScala match {
-      case Seq(key, value) => Some((key, value))
+    else array.getElementType.getFields.asScala.toVector match {
+      case Vector(key, value) => Some((key, value))
       case _ => None
     }
 

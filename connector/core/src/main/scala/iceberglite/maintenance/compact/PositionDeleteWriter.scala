@@ -1,5 +1,6 @@
 package iceberglite.maintenance.compact
 
+import scala.collection.BufferedIterator
 import scala.collection.mutable.ArrayBuffer
 
 import iceberglite.data.PositionDeleteFiles

@@ -116,11 +116,11 @@ final class TablePathRewrite(
       val copiedDeletes = copyDeletes(deleteFiles)
       val copy = new Copy(copiedDeletes)
       // Several parts may have the same file, for example a leaf manifest from which several snapshots removed entries.
-      val lengths = MetadataPool.map(parts.groupBy(_.path).toVector) { case (path, part +: others) =>
+      val lengths = MetadataPool.map(parts.groupBy(_.path).toVector) { case (path, partsOfFile) =>
         copyList.addRewritten(path)
         // Files that are live only in another part must also be in the list of files to copy.
-        others.foreach(_.entries(io).filter(_.isLive).foreach(copy.file))
-        path -> part.copyTo(tree, copy)
+        partsOfFile.tail.foreach(_.entries(io).filter(_.isLive).foreach(copy.file))
+        path -> partsOfFile.head.copyTo(tree, copy)
       }.toMap
       MetadataPool.map(snapshots) { snapshot =>
         snapshot.manifestList.foreach(copyList.addRewritten)

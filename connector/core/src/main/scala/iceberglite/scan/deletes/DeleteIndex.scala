@@ -105,17 +105,17 @@ private[scan] object DeleteIndex {
     val (ofOneFile, ofMany) = positions.map(new PositionDelete(_)).partition(_.dataFile.isDefined)
     new DeleteIndex(
       vectorsByFile(vectors),
-      hashed(ofOneFile.groupBy(_.dataFile.get).mapValues(SortedDeletes.of)),
-      hashed((ofMany ++ inPartition).groupBy(d => (d.file.specId, d.file.partition)).mapValues(PartitionDeletes.of)),
+      hashed(ofOneFile.groupBy(_.dataFile.get))(SortedDeletes.of),
+      hashed((ofMany ++ inPartition).groupBy(d => (d.file.specId, d.file.partition)))(PartitionDeletes.of),
       SortedDeletes.of(global),
       equality.iterator.flatMap(_.file.equalityIds).toSet,
       DeleteCounts(vectors.size.toLong, positions.size.toLong, equality.size.toLong)
     )
   }
 
-  private def hashed[K, V](pairs: Map[K, V]): HashMap[K, V] = {
-    val map = new HashMap[K, V](pairs.size * 2)
-    pairs.foreach { case (k, v) => map.put(k, v) }
+  private def hashed[K, A, V](groups: Map[K, A])(value: A => V): HashMap[K, V] = {
+    val map = new HashMap[K, V](groups.size * 2)
+    groups.foreach { case (key, group) => map.put(key, value(group)) }
     map
   }
 

@@ -99,7 +99,7 @@ final class DeleteReader(
         throw UnreadableFile(entry.path, "position delete file", s"It has the negative position $position for $path")
       last.foreach(_ += position)
     }
-    new PositionsByDataFile(builders.mapValues(_.result()).toMap.map(identity))
+    new PositionsByDataFile(builders.iterator.map { case (path, positions) => path -> positions.result() }.toMap)
   }
 
   /**

@@ -2,8 +2,7 @@ package iceberglite.tree.manifestlist
 
 import java.util.Arrays
 
-import scala.collection.AbstractMap
-import scala.collection.immutable
+import iceberglite.spec.ReadMostlyMap
 
 /**
  * A map by field id, stored in two arrays that are sorted by id. It is used instead of a tree map because it is faster
@@ -12,9 +11,7 @@ import scala.collection.immutable
  * @param ids ascending, without duplicates
  */
 final private[manifestlist] class IdMap[V] private (ids: Array[Int], values: Array[V])
-    extends AbstractMap[Int, V]
-    with immutable.Map[Int, V]
-    with Serializable {
+    extends ReadMostlyMap[Int, V] {
   override def size: Int = ids.length
 
   override def get(id: Int): Option[V] = {
@@ -23,10 +20,6 @@ final private[manifestlist] class IdMap[V] private (ids: Array[Int], values: Arr
   }
 
   override def iterator: Iterator[(Int, V)] = ids.indices.iterator.map(i => ids(i) -> values(i))
-
-  override def +[W >: V](entry: (Int, W)): Map[Int, W] = iterator.toMap[Int, W] + entry
-
-  override def -(id: Int): Map[Int, V] = iterator.toMap - id
 }
 
 private[manifestlist] object IdMap {

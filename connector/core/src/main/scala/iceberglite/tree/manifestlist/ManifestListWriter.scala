@@ -67,7 +67,7 @@ final private[manifestlist] class ManifestListWriter(
     val written = newManifests.map(_._2) ++ filtered.flatMap(_.rewritten) ++ replaced.toVector.flatMap(_.written)
     val merged = mergeAll(bins(unchanged.filter(m => replaced.forall(_.isKept(m))), written.map(_.manifest)))
     val all = written.map(_.manifest) ++ merged.map(_.fold(_.manifest, _.manifest))
-    val listed = writeList(all, newManifests.map(_._1.manifest), written ++ merged.flatMap(_.right.toSeq))
+    val listed = writeList(all, newManifests.map(_._1.manifest), written ++ merged.flatMap(_.toSeq))
     val carriedOver = merged.count(_.isLeft)
     WrittenManifestList(
       pointer = listPath,

@@ -116,7 +116,8 @@ final private[root] class LeafRewriter(
       source.live().foreach(e => counts(e.file.partition) += 1)
       source -> counts.toMap
     }
-    val counts = counted.flatMap(_._2.toVector).groupBy(_._1).mapValues(_.map(_._2).sum).toVector.sortBy(_._1)(order)
+    val counts = counted.flatMap(_._2.toVector).groupBy(_._1).toVector
+      .map { case (partition, parts) => partition -> parts.map(_._2).sum }.sortBy(_._1)(order)
     val maxEntries = math.max(1L, (counts.map(_._2).sum.toDouble * maxHeapBytes / heapBytes).toLong)
       .min(Int.MaxValue.toLong).toInt
     LeafRewriter.ranges(counts, maxEntries).flatMap { range =>

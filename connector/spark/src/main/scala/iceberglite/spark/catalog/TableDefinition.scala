@@ -66,7 +66,7 @@ final case class TableDefinition(
     TableDefinition.rejectedKeys.foreach { case (key, reason) =>
       properties.get(key).foreach(value => throw InvalidArgument(s"table property $key", value, reason))
     }
-    properties.filterKeys(key => !TableDefinition.isOmitted(key))
+    properties.filterNot { case (key, _) => TableDefinition.isOmitted(key) }
   }
 
   /** Returns the file format for a provider: `USING orc` creates an iceberg-lite table with ORC files. */

@@ -30,7 +30,7 @@ import iceberglite.table.{Action, Change, CommitContext, MetadataAction, Table}
 final class TableEvolution(session: SparkSession, catalog: LiteCatalog, ident: Identifier) {
   import TableEvolution._
 
-  private val name = PartitionTerm.quoted(catalog.name +: ident.namespace :+ ident.name)
+  private val name = PartitionTerm.quoted(catalog.name +: ident.namespace.toVector :+ ident.name)
 
   /**
    * Commits changes to the newest version of the table, and refreshes the cached plans that read the table. The newest

@@ -40,7 +40,7 @@ private[iceberglite] object WritingJob {
     val tasks = new RunningTasks
     context.addSparkListener(tasks)
     try {
-      val run = (elements: Iterator[A]) => task(TaskContext.get, elements)
+      val run = (elements: Iterator[A]) => task(TaskContext.get(), elements)
       val job = context.submitJob[A, Array[Byte], Unit](rdd, run, rdd.partitions.indices, addResult, ())
       try Await.result(job, Duration.Inf)
       catch {

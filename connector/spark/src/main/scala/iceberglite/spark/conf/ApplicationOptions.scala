@@ -44,8 +44,8 @@ object ApplicationOptions {
    */
   def of(settings: Settings): Option[RecordApplicationVersion] =
     (valueOf(settings, Id, DeltaId), valueOf(settings, Version, DeltaVersion)) match {
-      case (Some((_, id)), Some((_, version))) if id.nonEmpty => Some(new RecordApplicationVersion(id, version))
       case (Some((option, "")), _) => throw InvalidArgument(s"option ${option.key}", "", option.expected)
+      case (Some((_, id)), Some((_, version))) => Some(new RecordApplicationVersion(id, version))
       case (Some((option, id)), None) =>
         throw missing(option, id, other = if (option == Id) Version else DeltaVersion)
       case (None, Some((option, n))) =>

@@ -33,7 +33,7 @@ final private[iceberglite] class BranchWriteInfo(info: LogicalWriteInfo, branch:
   }
 
   override def options: CaseInsensitiveStringMap = {
-    val others = info.options.asCaseSensitiveMap.asScala.toMap.filterKeys(!_.equalsIgnoreCase(key))
+    val others = info.options.asCaseSensitiveMap.asScala.toMap.filterNot(_._1.equalsIgnoreCase(key))
     new CaseInsensitiveStringMap((others + (key -> branch)).asJava)
   }
 }

@@ -117,8 +117,8 @@ object SparkDefaults {
       elements(array, list.elementField).map(OfList)
     case (map: MapType, data: MapData) =>
       for {
-        keys <- elements(data.keyArray, map.keyField)
-        values <- elements(data.valueArray, map.valueField)
+        keys <- elements(data.keyArray(), map.keyField)
+        values <- elements(data.valueArray(), map.valueField)
       } yield OfMap(keys.flatten.zip(values))
     case (struct: StructType, row: InternalRow)
         if (0 until row.numFields).forall(row.isNullAt) &&

@@ -127,7 +127,7 @@ final private class CopyRowsRdd(
 
   override def compute(split: Partition, context: TaskContext): Iterator[Array[Byte]] = split match {
     case PackPartition(rowsOfTask, copy) =>
-      val writer = writers.createWriter(context.partitionId, context.taskAttemptId)
+      val writer = writers.createWriter(context.partitionId(), context.taskAttemptId())
       try {
         copy.filter(files => writer.copy(files.files, files.partition)) match {
           case Some(copied) => TaskInput.add(copied.bytes, copied.records)

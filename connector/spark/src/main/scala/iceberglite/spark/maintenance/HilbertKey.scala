@@ -119,7 +119,7 @@ private[maintenance] object HilbertKey {
     val types = plan.analyzed.output.map(_.dataType).toArray
     val sample = collect(plan.toRdd)
     val ordinals = types.indices.map { i =>
-      val values = sample.map[Any, Array[Any]](row => if (row.isNullAt(i)) null else row.get(i, types(i)))
+      val values: Array[Any] = sample.map(row => if (row.isNullAt(i)) null else row.get(i, types(i)))
       ColumnOrdinals.of(types(i), values, curve.bits)
     }
     SortOrder(HilbertKey(columns, ordinals.toVector, curve), Ascending, NullsFirst, Nil)

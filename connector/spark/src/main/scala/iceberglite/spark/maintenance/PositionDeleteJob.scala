@@ -139,7 +139,7 @@ private object PositionDeleteJob {
       operationId: String
   ): (TaskContext, Iterator[((Int, String), Array[Byte])]) => Array[Byte] = { (context, findings) =>
     val (writer, locations) = deserialize[(PositionDeleteWriter, DataLocations)](settings.value)
-    val names = new DataFileNames(context.partitionId, context.taskAttemptId, operationId, writer.extension)
+    val names = new DataFileNames(context.partitionId(), context.taskAttemptId(), operationId, writer.extension)
     ClusterJob.encodeResult(serialize(writer.write(merged(findings), () => pathOf(names, locations))))
   }
 

@@ -102,15 +102,15 @@ final private class RowEncoding {
   }
 
   private def addArray(array: ArrayData, element: DataType): Unit = {
-    out.writeInt(array.numElements)
+    out.writeInt(array.numElements())
     array.foreach(element, (_, value) => add(value, element))
   }
 
   /** Adds the entries of a map, sorted by their bytes. */
   private def addMap(map: MapData, t: MapType): Unit = {
-    out.writeInt(map.numElements)
-    val (keys, values) = (map.keyArray, map.valueArray)
-    val entries = Array.tabulate(map.numElements) { i =>
+    out.writeInt(map.numElements())
+    val (keys, values) = (map.keyArray(), map.valueArray())
+    val entries = Array.tabulate(map.numElements()) { i =>
       val entry = new RowEncoding
       entry.add(keys.get(i, t.keyType), t.keyType)
       entry.add(if (values.isNullAt(i)) null else values.get(i, t.valueType), t.valueType)

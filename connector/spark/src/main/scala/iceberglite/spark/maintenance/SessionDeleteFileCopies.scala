@@ -34,7 +34,7 @@ final private[iceberglite] class SessionDeleteFileCopies(
           val toCopy = deserialize[Vector[DeleteFileToCopy]](group)
           // A previous attempt of the task may have left copies. They are deleted, because writers never overwrite a
           // file.
-          if (TaskContext.get.attemptNumber > 0) toCopy.foreach(f => writer.io.delete(f.writePath))
+          if (TaskContext.get().attemptNumber() > 0) toCopy.foreach(f => writer.io.delete(f.writePath))
           serialize(toCopy.map(writer.write))
         }
       }.collect()

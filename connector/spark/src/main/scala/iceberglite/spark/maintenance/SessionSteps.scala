@@ -119,7 +119,7 @@ final private[iceberglite] class SessionSteps(session: SparkSession) extends Ste
     deadline.fold(options) { _ =>
       val maxGroupSize = ordering match {
         case RowOrdering.Kept =>
-          math.min(options.maxGroupSize, options.targetFileSize.toDouble * SessionSteps.TimedGroupFiles).toLong
+          math.min(options.maxGroupSize.toDouble, options.targetFileSize.toDouble * SessionSteps.TimedGroupFiles).toLong
         case _ => options.maxGroupSize
       }
       val progress = PartialProgress(SessionSteps.TimedCommits, maxFailedCommits = 0)

@@ -53,14 +53,14 @@ object ParameterType {
   val Options: ParameterType[Map[String, String]] = ParameterType(
     MapType(StringType, StringType),
     "Mapping[str, str | int]",
-    { case map: MapData => texts(map.keyArray).zip(texts(map.valueArray)).toMap }
+    { case map: MapData => texts(map.keyArray()).zip(texts(map.valueArray())).toMap }
   )
 
   private def longs(array: ArrayData): Seq[Long] = elements(array)(array.getLong)
 
   private def texts(array: ArrayData): Seq[String] = elements(array)(array.getUTF8String(_).toString)
 
-  private def elements[A](array: ArrayData)(get: Int => A): Seq[A] = (0 until array.numElements).map { i =>
+  private def elements[A](array: ArrayData)(get: Int => A): Seq[A] = (0 until array.numElements()).map { i =>
     if (array.isNullAt(i)) throw InvalidArgument("element of an argument", "NULL", "Remove the element, or set a value")
     get(i)
   }

@@ -65,19 +65,19 @@ object ComputeGeneratedColumns extends Rule[LogicalPlan] {
   private def ofAction(action: MergeAction, generated: Vector[GenerationExpression]): MergeAction = action match {
     case update: UpdateAction => update.copy(assignments = ofUpdate(update.assignments, generated))
     case insert: InsertAction => insert.copy(assignments = mapGenerated(insert.assignments, generated) {
-        (_, given, g) =>
-          completed(given, g, insert.assignments)
+        (_, assigned, g) =>
+          completed(assigned, g, insert.assignments)
       })
     case other => other
   }
 
   private def ofUpdate(assignments: Seq[Assignment], generated: Vector[GenerationExpression]): Seq[Assignment] =
-    mapGenerated(assignments, generated) { (assignment, given, g) =>
+    mapGenerated(assignments, generated) { (assignment, assigned, g) =>
       val changesSource = assignments.exists {
         case a @ Assignment(key: Attribute, _) => g.sources(key.name) && !isUnchanged(a)
         case _ => false
       }
-      if (!isUnchanged(assignment)) completed(given, g, assignments)
+      if (!isUnchanged(assignment)) completed(assigned, g, assignments)
       else if (changesSource) notNull(computed(g, assignments), g)
       else assignment.value
     }
@@ -99,8 +99,8 @@ object ComputeGeneratedColumns extends Rule[LogicalPlan] {
     case other => other
   }
 
-  private def completed(given: Expression, g: GenerationExpression, assignments: Seq[Assignment]): Expression =
-    notNull(GeneratedValues.completed(given, computed(g, assignments)), g)
+  private def completed(assigned: Expression, g: GenerationExpression, assignments: Seq[Assignment]): Expression =
+    notNull(GeneratedValues.completed(assigned, computed(g, assignments)), g)
 
   private def notNull(value: Expression, g: GenerationExpression): Expression =
     GeneratedValues.checkedForNull(value, g.target)
@@ -162,11 +162,11 @@ final private class GeneratedValues(table: SparkTable, rows: LogicalPlan, positi
     }
   }
 
-  private def valueOf(g: GenerationExpression, given: Option[Attribute]): NamedExpression = {
+  private def valueOf(g: GenerationExpression, assigned: Option[Attribute]): NamedExpression = {
     val value = g.computed(column => ConstraintExpression.paddedAsRead(inRows(column), column))
     val complete =
-      given.fold(value)(column => completed(GenerationExpression.converted(column, g.target.dataType), value))
-    Alias(checkedForNull(complete, g.target), given.fold(g.target.name)(_.name))()
+      assigned.fold(value)(column => completed(GenerationExpression.converted(column, g.target.dataType), value))
+    Alias(checkedForNull(complete, g.target), assigned.fold(g.target.name)(_.name))()
   }
 
   /** Returns the value that the rows have in a column of the table. */
@@ -183,7 +183,7 @@ private object GeneratedValues {
   /** Removes the checks that a value is not null. The value of the column's expression may replace null. */
   def withoutNullChecks(value: Expression): Expression = value.transform { case AssertNotNull(child, _) => child }
 
-  def completed(given: Expression, computed: Expression): Expression = given match {
+  def completed(assigned: Expression, computed: Expression): Expression = assigned match {
     case Literal(null, _) => computed
     case value if !value.nullable => value
     case value => Coalesce(Seq(value, computed))

@@ -80,7 +80,7 @@ object PrepareMicroBatchWrite extends Rule[LogicalPlan] {
    */
   private def checked(value: Expression, declared: DataType): Expression = (value.dataType, declared) match {
     case (StringType, _: CharType | _: VarcharType) => CharVarcharUtils.stringLengthCheck(value, declared)
-    case (given: StructType, wanted: StructType) => checkedStruct(value, given, wanted)
+    case (actual: StructType, wanted: StructType) => checkedStruct(value, actual, wanted)
     case (_: ArrayType, _: ArrayType) | (_: MapType, _: MapType)
         if CharVarcharUtils.hasCharVarchar(declared) &&
           DataTypeUtils.sameType(value.dataType, CharVarcharUtils.replaceCharVarcharWithString(declared)) =>
@@ -88,17 +88,17 @@ object PrepareMicroBatchWrite extends Rule[LogicalPlan] {
     case _ => value
   }
 
-  private def checkedStruct(value: Expression, given: StructType, wanted: StructType): Expression = {
-    val parts: Seq[Expression] = given.fields.toSeq.zipWithIndex.map { case (field, i) =>
+  private def checkedStruct(value: Expression, actual: StructType, wanted: StructType): Expression = {
+    val parts: Seq[Expression] = actual.fields.toSeq.zipWithIndex.map { case (field, i) =>
       GetStructField(value, i, Some(field.name))
     }
-    val checks = given.fields.toSeq.zip(parts).map { case (field, part) =>
+    val checks = actual.fields.toSeq.zip(parts).map { case (field, part) =>
       wanted.fields.find(f => conf.resolver(f.name, field.name)).fold(part)(f => checked(part, f.dataType))
     }
     if (checks == parts) value
     else {
       val struct =
-        CreateNamedStruct(given.fields.toSeq.zip(checks).flatMap { case (f, check) => Seq(Literal(f.name), check) })
+        CreateNamedStruct(actual.fields.toSeq.zip(checks).flatMap { case (f, check) => Seq(Literal(f.name), check) })
       if (value.nullable) If(IsNull(value), Literal(null, struct.dataType), struct) else struct
     }
   }

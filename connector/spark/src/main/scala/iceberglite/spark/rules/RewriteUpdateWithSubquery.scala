@@ -46,7 +46,8 @@ object RewriteUpdateWithSubquery extends Rule[LogicalPlan] {
   ): LogicalPlan = {
     val operation = table.update()
     val writtenRelation = relation.copy(table = Statements.rowLevelTable(table, operation))
-    val metadata = V2ExpressionUtils.resolveRefs[AttributeReference](operation.requiredMetadataAttributes, relation)
+    val required = operation.requiredMetadataAttributes().toSeq
+    val metadata = V2ExpressionUtils.resolveRefs[AttributeReference](required, relation)
       .filterNot(relation.outputSet.contains)
     val changes = Alias(EqualNullSafe(condition, TrueLiteral), "changes")()
     val relationToRead = writtenRelation.copy(output = writtenRelation.output ++ metadata)

@@ -34,9 +34,9 @@ final class CallStatement(
     reader.multipartIfAny().filter(_.size > 1).map(CatalogNames.resolve(session, _)).collect {
       case (catalog: LiteCatalog, ident) =>
         val procedure = procedureOf(ident.namespace.toSeq, ident.name, catalog.name, reader, firstToken)
-        val given = arguments(procedure, reader)
-        val values = Project(given.map(a => Alias(a.value, a.parameter.name)()), OneRowRelation())
-        CallCommand(catalog, procedure, values)(given.map(a => a.parameter.name -> a.origin).toMap)
+        val passed = arguments(procedure, reader)
+        val values = Project(passed.map(a => Alias(a.value, a.parameter.name)()), OneRowRelation())
+        CallCommand(catalog, procedure, values)(passed.map(a => a.parameter.name -> a.origin).toMap)
     }
   }
 
@@ -78,8 +78,8 @@ final class CallStatement(
     parsedArguments
   }
 
-  private def requireAll(procedure: Procedure, given: Vector[Argument], reader: SqlReader): Unit =
-    procedure.parameters.zipWithIndex.find { case (p, _) => p.required && !given.exists(_.parameter == p) }.foreach {
+  private def requireAll(procedure: Procedure, passed: Vector[Argument], reader: SqlReader): Unit =
+    procedure.parameters.zipWithIndex.find { case (p, _) => p.required && !passed.exists(_.parameter == p) }.foreach {
       case (missing, index) => reader.failAt(
           reader.last,
           s"the argument ${missing.name} of ${procedure.name} is missing. ${signature(procedure)}",

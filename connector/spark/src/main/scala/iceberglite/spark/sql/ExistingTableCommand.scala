@@ -36,7 +36,7 @@ trait ExistingTableCommand extends RunnableCommand {
           s"$statement of ${resolved.travel.selector}",
           "The statement concerns the whole table. Remove the snapshot, branch or tag from the name of the table"
         )
-        val name = PartitionTerm.quoted(catalog.name +: ident.namespace :+ ident.name)
+        val name = PartitionTerm.quoted(catalog.name +: ident.namespace.toVector :+ ident.name)
         run(name, new ProcedureContext(session, catalog))
       }
     case ResolvedTable(_, _, other, _) =>

@@ -54,7 +54,7 @@ final private[sql] class StarAssignments(target: Seq[Attribute], source: Seq[Att
     if (!lacksFields(value.dataType, targetType)) value
     else (value.dataType, targetType) match {
       case (from: StructType, columnType: StructType) =>
-        val struct = CreateNamedStruct(columnType.fields.zipWithIndex.flatMap { case (field, i) =>
+        val struct = CreateNamedStruct(columnType.zipWithIndex.flatMap { case (field, i) =>
           Seq(Literal(field.name), fieldOf(value, from, field, existing.map(GetStructField(_, i, Some(field.name)))))
         })
         if (value.nullable) If(IsNull(value), Literal(null, struct.dataType), struct) else struct

@@ -79,7 +79,7 @@ private[sql] object TableLike {
 
   /** Returns the properties to copy: those of columns, the file format, the distribution mode and the version. */
   private def inherited(source: TableMetadata): Map[String, String] =
-    source.properties.filterKeys { key =>
+    source.properties.filter { case (key, _) =>
       FieldProperties.isKey(key) || key == TableProperty.WriteFormat.key || key == TableProperty.Distribution.key
     } + (TableProperty.Version.key -> source.formatVersion.toString)
 

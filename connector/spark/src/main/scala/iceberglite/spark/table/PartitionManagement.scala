@@ -28,7 +28,7 @@ private[table] trait PartitionManagement extends SupportsAtomicPartitionManageme
   override def partitionSchema: StructType = in(partitions.schema)
 
   override def listPartitionIdentifiers(names: Array[String], ident: InternalRow): Array[InternalRow] =
-    in(partitions.list(names, ident).toArray)
+    in(partitions.list(names.toSeq, ident).toArray)
 
   override def partitionExists(ident: InternalRow): Boolean = in {
     val current = partitions

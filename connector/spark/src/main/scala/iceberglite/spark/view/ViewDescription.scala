@@ -18,7 +18,7 @@ private[view] object ViewDescription {
 
   /** Returns the properties that the user has set, sorted by key. */
   def properties(view: ViewMetadata): Seq[(String, String)] =
-    view.properties.filterKeys(key => !Reserved(key)).toSeq.sorted
+    view.properties.toVector.filterNot { case (key, _) => Reserved(key) }.sorted
 
   /** Returns the query in Spark's dialect or, if there is none, in the first dialect. */
   def text(view: ViewMetadata): String =

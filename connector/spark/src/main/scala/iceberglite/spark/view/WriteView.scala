@@ -77,7 +77,7 @@ final private[view] case class WriteView(
   )
 
   private def newProperties: Map[String, String] =
-    definition.properties.filterKeys(key => !ViewDescription.Reserved(key)).map(identity) ++
+    definition.properties.filterNot { case (key, _) => ViewDescription.Reserved(key) } ++
       definition.comment.map(SparkViewCatalog.PROP_COMMENT -> _) +
       (ViewColumns.QueryColumnNames -> ViewColumns.joinedNames(query.output))
 

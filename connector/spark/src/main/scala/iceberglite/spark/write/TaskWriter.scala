@@ -64,7 +64,7 @@ final private[iceberglite] class TaskWriter(
   override def commit(): WriterCommitMessage = {
     router.finish()
     // Spark ignores the result of a killed task. After a failure, Spark calls `abort`, which removes the files.
-    if (Option(TaskContext.get).exists(_.isInterrupted))
+    if (Option(TaskContext.get()).exists(_.isInterrupted()))
       throw new TaskKilledException("killed while its files were closed")
     TaskOutput.add(files.byteCount, records)
     new WrittenFiles(files.written, counts)

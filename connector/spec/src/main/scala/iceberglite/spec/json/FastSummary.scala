@@ -1,6 +1,6 @@
 package iceberglite.spec.json
 
-import scala.collection.immutable
+import iceberglite.spec.ReadMostlyMap
 
 /**
  * A snapshot's summary that is parsed on first use, because only a few summaries of a long history are read.
@@ -11,8 +11,7 @@ import scala.collection.immutable
  * @param size the number of keys
  */
 final private[json] class FastSummary(document: Array[Byte], from: Int, override val size: Int)
-    extends immutable.AbstractMap[String, String]
-    with Serializable {
+    extends ReadMostlyMap[String, String] {
 
   private lazy val parsed: Map[String, String] = {
     val (keys, texts) = (new Array[String](size), new Array[String](size))
@@ -29,8 +28,7 @@ final private[json] class FastSummary(document: Array[Byte], from: Int, override
 
   override def get(key: String): Option[String] = parsed.get(key)
   override def iterator: Iterator[(String, String)] = parsed.iterator
-  override def +[B >: String](entry: (String, B)): Map[String, B] = parsed + entry
-  override def -(key: String): Map[String, String] = parsed - key
+  override protected def toStandardMap: Map[String, String] = parsed
 
   /** Makes Java serialize the parsed map instead of the document, which contains the metadata of the whole table. */
   private def writeReplace(): AnyRef = parsed

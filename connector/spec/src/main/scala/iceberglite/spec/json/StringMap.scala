@@ -1,14 +1,13 @@
 package iceberglite.spec.json
 
-import scala.collection.immutable
+import iceberglite.spec.ReadMostlyMap
 
 /**
  * A small map of strings in the order of the JSON document, such as the summary of a snapshot. The map is optimized for
- * fast construction, because only a few summaries of a long history are read. Updates return a standard map.
+ * fast construction, because only a few summaries of a long history are read.
  */
 final private[json] class StringMap(keys: Array[String], texts: Array[String])
-    extends immutable.AbstractMap[String, String]
-    with Serializable {
+    extends ReadMostlyMap[String, String] {
 
   override def size: Int = keys.length
 
@@ -19,16 +18,6 @@ final private[json] class StringMap(keys: Array[String], texts: Array[String])
   }
 
   override def iterator: Iterator[(String, String)] = keys.indices.iterator.map(i => keys(i) -> texts(i))
-
-  override def +[B >: String](entry: (String, B)): Map[String, B] = toStandardMap[B] + entry
-
-  override def -(key: String): Map[String, String] = toStandardMap[String] - key
-
-  private def toStandardMap[B >: String]: Map[String, B] = {
-    val map = Map.newBuilder[String, B]
-    iterator.foreach(map += _)
-    map.result()
-  }
 }
 
 private[json] object StringMap {

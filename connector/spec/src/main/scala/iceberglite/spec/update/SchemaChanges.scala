@@ -124,7 +124,7 @@ final class SchemaChanges private (
    * changes remove.
    */
   def declaredTypes: (Map[String, String], Set[String]) = {
-    val (set, removed) = declared.filterKeys(schema.byId.contains).partition(_._2.isDefined)
+    val (set, removed) = declared.filter(d => schema.byId.contains(d._1)).partition(_._2.isDefined)
     (set.flatMap { case (id, text) => text.map(DeclaredType.key(id) -> _) }, removed.keySet.map(DeclaredType.key))
   }
 

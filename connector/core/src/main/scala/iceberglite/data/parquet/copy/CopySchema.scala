@@ -53,7 +53,7 @@ private[copy] object CopySchema {
     val repetition = if (isWidened) OPTIONAL else file.getRepetition
     (file, table) match {
       case (f: GroupType, t: GroupType) if f.getFieldCount == t.getFieldCount =>
-        val fields = f.getFields.asScala.zip(t.getFields.asScala).map { case (a, b) => widened(a, b) }
+        val fields = f.getFields.asScala.toVector.zip(t.getFields.asScala).map { case (a, b) => widened(a, b) }
         val group = Types.buildGroup(repetition).addFields(fields: _*)
         val typed = Option(f.getLogicalTypeAnnotation).fold(group)(group.as(_))
         Option(f.getId).fold(typed)(id => typed.id(id.intValue)).named(f.getName)

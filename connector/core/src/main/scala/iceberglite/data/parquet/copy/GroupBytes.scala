@@ -70,7 +70,7 @@ private[copy] object GroupBytes {
    * Reads the bytes from the start of the first range to the end of the last one. A range is an offset and a length, in
    * bytes.
    */
-  private def read(stream: SeekableInputStream, ranges: Seq[(Long, Long)], fileLength: Long): BytesAt =
+  private def read(stream: SeekableInputStream, ranges: Iterable[(Long, Long)], fileLength: Long): BytesAt =
     if (ranges.isEmpty) new BytesAt(Array.emptyByteArray, 0L)
     else {
       ranges.find(r => r._1 < 0 || r._2 < 0 || r._2 > fileLength || r._1 > fileLength - r._2).foreach {

@@ -61,9 +61,8 @@ final private[iceberglite] class TableFromSource(
   }
 
   private def inherited: Map[String, String] =
-    source.table.properties.filterKeys(!isOmitted(_)).toMap ++ source.table.comment.map(
-      TableCatalog.PROP_COMMENT -> _
-    )
+    source.table.properties.filterNot { case (key, _) => isOmitted(key) } ++
+      source.table.comment.map(TableCatalog.PROP_COMMENT -> _)
 
   private def transforms: Array[Transform] =
     source.table.partitionColumnNames.map(name => Expressions.identity(s"`${name.replace("`", "``")}`")).toArray

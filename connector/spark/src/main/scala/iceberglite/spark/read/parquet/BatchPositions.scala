@@ -43,7 +43,7 @@ private[read] object BatchPositions {
 
   /** Returns the positions of the rows; absent if the footer does not state the positions of row groups. */
   def of(footer: ParquetMetadata, capacity: Int): Option[BatchPositions] = {
-    val groups = footer.getBlocks.asScala.map(block => (block.getRowIndexOffset, block.getRowCount))
+    val groups = footer.getBlocks.asScala.toVector.map(block => (block.getRowIndexOffset, block.getRowCount))
     if (groups.exists(_._1 < 0)) None else Some(ofGroups(groups, capacity))
   }
 

@@ -40,7 +40,7 @@ final private[vector] class ValuesVector(values: Array[Any], dataType: DataType)
   /** Returns the values of a field of a struct. */
   override def getChild(ordinal: Int): ColumnVector = {
     val field = dataType.asInstanceOf[StructType](ordinal)
-    val children = values.map[Any, Array[Any]] {
+    val children: Array[Any] = values.map {
       case null => null
       case row => row.asInstanceOf[InternalRow].get(ordinal, field.dataType)
     }
@@ -50,13 +50,13 @@ final private[vector] class ValuesVector(values: Array[Any], dataType: DataType)
 
 private[vector] object ValuesVector {
   def array(array: ArrayData, t: ArrayType): ColumnarArray =
-    new ColumnarArray(elements(array, t.elementType), 0, array.numElements)
+    new ColumnarArray(elements(array, t.elementType), 0, array.numElements())
 
   def map(map: MapData, t: MapType): ColumnarMap = new ColumnarMap(
-    elements(map.keyArray, t.keyType),
-    elements(map.valueArray, t.valueType),
+    elements(map.keyArray(), t.keyType),
+    elements(map.valueArray(), t.valueType),
     0,
-    map.numElements
+    map.numElements()
   )
 
   private def elements(array: ArrayData, t: DataType): ColumnVector =

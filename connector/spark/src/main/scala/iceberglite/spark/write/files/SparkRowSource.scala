@@ -16,7 +16,7 @@ private[write] object SparkRowSource extends RowSource[SpecializedGetters] {
     values.getStruct(ordinal, size)
   override def list(values: SpecializedGetters, ordinal: Int): ArrayData = values.getArray(ordinal)
   override def map(values: SpecializedGetters, ordinal: Int): MapData = values.getMap(ordinal)
-  override def keys(map: MapData): ArrayData = map.keyArray
-  override def mapped(map: MapData): ArrayData = map.valueArray
-  override def count(entries: ArrayData): Int = entries.numElements
+  override def keys(map: MapData): ArrayData = map.keyArray()
+  override def mapped(map: MapData): ArrayData = map.valueArray()
+  override def count(entries: ArrayData): Int = entries.numElements()
 }

@@ -103,7 +103,7 @@ private[iceberglite] object DeleteConversionJob {
   ): (TaskContext, Iterator[Array[Byte]]) => Array[Byte] = { (context, parts) =>
     val (convert, locations, deletes) =
       deserialize[(DeleteConversion, DataLocations, DeleteCacheSettings)](settings.value)
-    val names = new DataFileNames(context.partitionId, context.taskAttemptId, operationId, convert.extension)
+    val names = new DataFileNames(context.partitionId(), context.taskAttemptId(), operationId, convert.extension)
     def newPath() = locations.path(PartitionSpec.Unpartitioned, PartitionTuple.Empty, names.next())
     ClusterJob.encodeResult {
       val tasks = parts.map(part => deserialize[Vector[FileScanTask]](part))

@@ -13,12 +13,12 @@ object TaskCommit {
    * @throws Throwable if the attempt may not commit. Spark does not count this error as a failure of the task
    */
   def require(context: TaskContext): Unit = {
-    val (stage, stageAttempt, partition) = (context.stageId, context.stageAttemptNumber, context.partitionId)
-    val attempt = context.attemptNumber
+    val (stage, stageAttempt, partition) = (context.stageId(), context.stageAttemptNumber(), context.partitionId())
+    val attempt = context.attemptNumber()
     // Spark kills the tasks of a cancelled job before it denies their commits.
-    val mayCommit = !context.isInterrupted &&
+    val mayCommit = !context.isInterrupted() &&
       SparkEnv.get.outputCommitCoordinator.canCommit(stage, stageAttempt, partition, attempt)
     if (!mayCommit)
-      throw QueryExecutionErrors.commitDeniedError(partition, context.taskAttemptId, attempt, stage, stageAttempt)
+      throw QueryExecutionErrors.commitDeniedError(partition, context.taskAttemptId(), attempt, stage, stageAttempt)
   }
 }

@@ -7,7 +7,7 @@ object TaskInput {
 
   /** Adds read bytes and records to the input metrics of the current task. */
   def add(bytes: Long, records: Long): Unit =
-    Option(TaskContext.get).map(_.taskMetrics.inputMetrics).foreach { input =>
+    Option(TaskContext.get()).map(_.taskMetrics().inputMetrics).foreach { input =>
       input.incBytesRead(bytes)
       input.incRecordsRead(records)
     }

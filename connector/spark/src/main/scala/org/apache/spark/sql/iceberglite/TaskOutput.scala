@@ -7,7 +7,7 @@ object TaskOutput {
 
   /** Adds written bytes and records to the output metrics of the current task. */
   def add(bytes: Long, records: Long): Unit =
-    Option(TaskContext.get).map(_.taskMetrics.outputMetrics).foreach { output =>
+    Option(TaskContext.get()).map(_.taskMetrics().outputMetrics).foreach { output =>
       output.setBytesWritten(output.bytesWritten + bytes)
       output.setRecordsWritten(output.recordsWritten + records)
     }
