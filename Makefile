@@ -43,7 +43,7 @@ else
 SPIN := .tools/spin/usr/bin/spin
 endif
 
-.PHONY: help quickstart test test-all nightly bench bench-v4 plots-v4 fuzz soak matrix model shell stack jar docs wheel release style lint format clean check
+.PHONY: help quickstart test test-all nightly bench bench-v4 plots-v4 fuzz soak matrix cross model shell stack jar docs wheel release style lint format clean check
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -58,11 +58,12 @@ test: $(READY) $(SBT_READY) | check ## run the fast tier of the tests, Scala and
 test-all: $(READY) $(SBT_READY) $(SPIN) | check ## run the fast and the slow tier of the tests
 	@$(PY) tests/run.py all --sbt '$(SBT)' $(STRICT)
 
-nightly: ## run all tests without sampling, then fuzz and soak, with a new seed
+nightly: ## run all tests without sampling, then fuzz and soak with a new seed, then cross
 	@echo "SEED=$(SEED)"
 	@ICEBERG_LITE_ALL=1 ICEBERG_LITE_SEED=$(SEED) $(MAKE) --no-print-directory test-all
 	@$(MAKE) --no-print-directory fuzz SEED=$(SEED)
 	@$(MAKE) --no-print-directory soak SEED=$(SEED)
+	@$(MAKE) --no-print-directory cross
 
 bench: $(READY) $(SBT_READY) | check ## compare the speed of manifests, predicates and metadata with Apache Iceberg, with JMH (20 minutes)
 	@mkdir -p build && $(SBT) 'bench/Jmh/run -prof gc -foe true -rf json -rff $(CURDIR)/build/jmh.json'
@@ -94,6 +95,10 @@ matrix: $(BUNDLED) | check ## run tests/matrix/smoke.py with each PySpark of SPA
 	  $$venv/bin/pip install --quiet "pyspark==$$version" setuptools; folder=$$(mktemp -d); \
 	  env -u SPARK_HOME $$venv/bin/python tests/matrix/smoke.py $(BUNDLED) $$folder; rm -rf $$folder; done
 
+cross: $(SBT_READY) | check ## build the jars for Scala 2.12 and 2.13, and test them with Spark's artefacts for the same version
+	@rm -rf build/cross && $(SBT) +cross/test
+	@ls connector/spark/target/scala-2.1?/iceberg-lite-spark-3.5_2.1?-$(VERSION).jar
+
 model: $(READY) $(SPIN) ## check the models of the commit protocol in tests/model with spin
 	@$(PY) tests/model/check.py $(SPIN)
 
@@ -116,7 +121,7 @@ wheel: $(READY) $(BUNDLED) ## build the Python wheel, which contains the jar, in
 	@rm -f build-wheel.log; ls dist/*.whl
 
 release: $(READY) $(SBT_READY) | check ## build and check all artefacts of a release in dist/, with their checksums
-	@ICEBERG_LITE_SCALADOC=1 $(SBT) spark/bundle
+	@ICEBERG_LITE_SCALADOC=1 $(SBT) spark/bundle +artifact/publish
 	@touch $(BUNDLED)
 	@$(MAKE) --no-print-directory wheel
 	@$(PY) project/release.py --maven build/maven --wheel $$(ls dist/*-$(VERSION)-*.whl)

@@ -1,6 +1,10 @@
+/** The Scala versions with which Spark 3.5.9 was built. PySpark contains only 2.12, so only `make cross` uses 2.13. */
+val scala212 = "2.12.18"
+val scala213 = "2.13.8"
+
 ThisBuild / organization := "io.github.iceberg-lite"
 ThisBuild / version := IO.read((ThisBuild / baseDirectory).value / "VERSION").trim
-ThisBuild / scalaVersion := "2.12.18"
+ThisBuild / scalaVersion := scala212
 ThisBuild / versionScheme := Some("semver-spec")
 
 val bundle = taskKey[Seq[File]]("Copies the connector's jar and its drivers into the Python package")
@@ -27,9 +31,19 @@ val compilerOptions = Seq(
     "stars-align,constant"
 )
 
+/**
+ * Returns options that hide two warnings of Scala 2.13: the sources import `scala.collection.JavaConverters`, because
+ * Scala 2.12 does not have its successor; and Scala 2.13.8 does not see that a class of one file can extend both of two
+ * sealed traits of this file.
+ */
+def optionsOf(scalaBinary: String): Seq[String] =
+  if (scalaBinary == "2.12") Nil
+  else Seq("-Wconf:cat=deprecation&origin=scala.collection.JavaConverters:s,msg=fruitless type test:s")
+
 val common = Seq(
-  Compile / scalacOptions ++= compilerOptions,
-  Test / scalacOptions ++= compilerOptions,
+  crossScalaVersions := Seq(scala212, scala213),
+  Compile / scalacOptions ++= compilerOptions ++ optionsOf(scalaBinaryVersion.value),
+  Test / scalacOptions ++= compilerOptions ++ optionsOf(scalaBinaryVersion.value),
   Compile / console / scalacOptions := Nil,
   libraryDependencies ++= Dependencies.testing,
   Test / fork := true,
@@ -117,13 +131,14 @@ lazy val spark = (project in file("connector/spark"))
         copy
       }
     }.taskValue,
-    libraryDependencies ++= Dependencies.sparkSql ++ Dependencies.s3 ++ Dependencies.drivers,
+    libraryDependencies ++= Dependencies.sparkSql +: (Dependencies.s3 ++ Dependencies.drivers),
+    libraryDependencies ++= Seq(Dependencies.sparkHive).filter(_ => scalaBinaryVersion.value == "2.12"),
     libraryDependencies += Dependencies.peer % Test,
     Test / javaOptions ++= Tiers.quickStart,
     Tiers.split(Fast, suitesWithServers, Tiers.fastParts, apart = !Tiers.runsBoth),
     // In a single JVM, these tests would end long after those of all other projects.
     Tiers.split(Slow, suitesWithServers, parts = 3, apart = true),
-    assembly / assemblyJarName := s"iceberg-lite-spark-3.5_2.12-${version.value}.jar",
+    assembly / assemblyJarName := s"iceberg-lite-spark-3.5_${scalaBinaryVersion.value}-${version.value}.jar",
     // Spark provides Scala and all libraries of the connector. Libraries that are added later must be shaded.
     assembly / assemblyOption := (assembly / assemblyOption).value.withIncludeScala(false),
     assembly / assemblyShadeRules := Dependencies.shaded,
@@ -150,6 +165,7 @@ lazy val spark = (project in file("connector/spark"))
 lazy val artifact = (project in file("connector/artifact"))
   .settings(
     name := "iceberg-lite-spark-3.5",
+    crossScalaVersions := Seq(scala212, scala213),
     // Without this setting, sbt would replace the dot in the project's name.
     moduleName := name.value,
     description := "Spark 3.5 connector for Iceberg tables",
@@ -177,6 +193,19 @@ lazy val sparkSuites = (project in file("connector/sparksuites"))
     Test / unmanagedClasspath ++= (spark / Test / fullClasspath).value
   )
 
+/** Tests the jar of each Scala version on Spark's artefacts of the same version. Only `make cross` runs this project. */
+lazy val cross = (project in file("connector/cross")).settings(
+  common,
+  name := "iceberg-lite-cross",
+  publish / skip := true,
+  libraryDependencies ++= Seq(Dependencies.sparkSql, Dependencies.sqlite % Test),
+  Test / unmanagedJars += Attributed.blank((spark / assembly).value),
+  Test / unmanagedSources ++= Seq("SqlScenario", "ScenarioRunner").map { name =>
+    (spark / Test / scalaSource).value / "iceberglite" / "spark" / s"$name.scala"
+  },
+  Test / javaOptions ++= Tiers.quickStart
+)
+
 /** JMH benchmarks that compare iceberg-lite with Apache Iceberg. They are not part of the published module. */
 lazy val bench = (project in file("connector/bench"))
   .dependsOn(core, spark)
@@ -185,7 +214,7 @@ lazy val bench = (project in file("connector/bench"))
     common,
     name := "iceberg-lite-bench",
     publish / skip := true,
-    libraryDependencies ++= Dependencies.atRunTime(Dependencies.formats) ++ Dependencies.sparkSql :+ Dependencies.peer
+    libraryDependencies ++= Dependencies.atRunTime(Dependencies.formats) :+ Dependencies.sparkSql :+ Dependencies.peer
   )
 
 val fetch =

@@ -5,6 +5,9 @@ import sbtassembly.AssemblyPlugin.autoImport.{ShadeRule => Shade}
 object Dependencies {
   val sparkVersion = "3.5.9"
 
+  /** The JDBC driver of SQLite, which users add to Spark for a JDBC catalog on SQLite. The wheel contains it. */
+  val sqlite: ModuleID = "org.xerial" % "sqlite-jdbc" % "3.50.3.0"
+
   /** The JSON library. Spark 3.5 provides it in this version, so it is not bundled. */
   val jackson: Seq[ModuleID] = Seq("com.fasterxml.jackson.core" % "jackson-databind" % "2.15.2" % Provided)
 
@@ -22,7 +25,7 @@ object Dependencies {
     "com.github.luben" % "zstd-jni" % "1.5.5-4" % Provided,
     "org.lz4" % "lz4-java" % "1.8.0" % Provided,
     "org.tukaani" % "xz" % "1.9" % Provided,
-    "org.xerial" % "sqlite-jdbc" % "3.50.3.0" % Test
+    sqlite % Test
   )
 
   /** The libraries of a Hive Metastore client, with the versions in Spark's jars. */
@@ -73,7 +76,7 @@ object Dependencies {
     "org.eclipse.jetty.ee10" % "jetty-ee10-servlet" % "12.1.4",
     "org.eclipse.jetty.compression" % "jetty-compression-server" % "12.1.4",
     "org.eclipse.jetty.compression" % "jetty-compression-gzip" % "12.1.4",
-    "org.xerial" % "sqlite-jdbc" % "3.50.3.0",
+    sqlite,
     "org.slf4j" % "slf4j-simple" % "2.0.17",
     "org.apache.hadoop" % "hadoop-client-api" % "3.3.4",
     "org.apache.hadoop" % "hadoop-client-runtime" % "3.3.4"
@@ -89,10 +92,10 @@ object Dependencies {
     s"$system-$machine"
   }
 
-  val sparkSql: Seq[ModuleID] = Seq(
-    "org.apache.spark" %% "spark-sql" % sparkVersion % Provided,
-    "org.apache.spark" %% "spark-hive" % sparkVersion % Test
-  )
+  val sparkSql: ModuleID = "org.apache.spark" %% "spark-sql" % sparkVersion % Provided
+
+  /** Spark's session catalog on a Hive Metastore. Only tests use it, and they run with Scala 2.12. */
+  val sparkHive: ModuleID = "org.apache.spark" %% "spark-hive" % sparkVersion % Test
 
   /** Spark's own suites of DELETE, UPDATE and MERGE, and the test classes that they use. */
   val sparkSuites: Seq[ModuleID] = Seq("spark-sql", "spark-catalyst", "spark-core").map(name =>

@@ -1,7 +1,7 @@
 """Collect the artefacts of a release in dist/, check them in a clean environment, and write their checksums.
 
-The artefacts are the connector's jar with its POM, sources and documentation, and the Python wheel. Nothing is
-uploaded: RELEASING.md describes the next steps.
+The artefacts are the connector's jars for Scala 2.12 and 2.13, with their POMs, sources and documentation, and the Python
+wheel, which contains the jar for Scala 2.12. Nothing is uploaded: RELEASING.md describes the next steps.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import pyspark
 ROOT = Path(__file__).resolve().parent.parent
 VERSION = (ROOT / "VERSION").read_text(encoding="utf-8").strip()
 GROUP, MODULE = "io.github.iceberg-lite", "iceberg-lite-spark-3.5_2.12"
+MODULES = (MODULE, "iceberg-lite-spark-3.5_2.13")
 PROGRAM = """
 from pyspark_iceberg import __version__, iceberg_session
 spark = iceberg_session(warehouse="warehouse")
@@ -31,16 +32,15 @@ print("iceberg-lite", __version__)
 
 
 def main() -> None:
-    """Copy the module to dist/, check the module and the wheel, and write the checksums."""
+    """Copy the modules to dist/, check the modules and the wheel, and write the checksums."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--maven", type=Path, required=True, help="the Maven repository with the published module")
+    parser.add_argument("--maven", type=Path, required=True, help="the Maven repository with the published modules")
     parser.add_argument("--wheel", type=Path, required=True, help="the wheel, in dist/")
     options = parser.parse_args()
     require_settings(ROOT / "project" / "release.properties")
     require_changelog(ROOT / "CHANGELOG.md")
-    folder = options.maven / Path(*GROUP.split(".")) / MODULE / VERSION
     dist = ROOT / "dist"
-    artefacts = [copied(path, dist) for path in module_files(folder)]
+    artefacts = [copied(path, dist) for module in MODULES for path in module_files(options.maven, module)]
     for jar in (path for path in artefacts if path.suffix == ".jar"):
         require_licence(jar)
     require_working_wheel(options.wheel)
@@ -71,13 +71,14 @@ def require_changelog(path: Path) -> None:
         raise SystemExit(f"{path.name} has no section '## {VERSION} (YYYY-MM-DD)': write the date of the release")
 
 
-def module_files(folder: Path) -> list[Path]:
-    """Return the files of the published module: the jar, its sources, its documentation and its POM.
+def module_files(maven: Path, module: str) -> list[Path]:
+    """Return the files of a module in a Maven repository: the jar, its sources, its documentation and its POM.
 
     Raises:
         SystemExit: a file is missing, or the POM is incomplete.
     """
-    files = [folder / f"{MODULE}-{VERSION}{ending}" for ending in (".jar", "-sources.jar", "-javadoc.jar", ".pom")]
+    folder = maven / Path(*GROUP.split(".")) / module / VERSION
+    files = [folder / f"{module}-{VERSION}{ending}" for ending in (".jar", "-sources.jar", "-javadoc.jar", ".pom")]
     missing = [path.name for path in files if not path.exists()]
     if missing:
         raise SystemExit(f"{', '.join(missing)} not found in {folder}: run make release")

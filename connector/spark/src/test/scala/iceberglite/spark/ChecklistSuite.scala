@@ -33,7 +33,7 @@ class ChecklistSuite extends AnyFunSuite with SharedSession {
 
   scenarios.foreach { scenario =>
     test(s"the documented statements of ${scenario.name} have the listed results", Slow) {
-      val session = ScenarioRunner
+      val session = SharedSession
         .sessionWithCatalog(SharedSession.liteExtensions, classOf[SparkCatalog].getName, newDirectory("documented"))
       session.sql(s"USE $CatalogName.db")
       new ScenarioRunner(session).run(scenario, Map("catalog" -> CatalogName))

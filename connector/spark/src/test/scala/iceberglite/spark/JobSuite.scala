@@ -21,7 +21,7 @@ class JobSuite extends AnyFunSuite with SharedSession {
   ).foreach { case (engine, configuration) =>
     test(s"the script of a job runs unchanged with $engine") {
       val (session, catalogClass) = configuration()
-      val ownSession = ScenarioRunner.sessionWithCatalog(session, catalogClass, newDirectory("job"))
+      val ownSession = SharedSession.sessionWithCatalog(session, catalogClass, newDirectory("job"))
       new ScenarioRunner(ownSession).run(job, Map("catalog" -> CatalogName))
     }
   }

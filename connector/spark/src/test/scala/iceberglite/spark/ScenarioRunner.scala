@@ -1,7 +1,5 @@
 package iceberglite.spark
 
-import java.nio.file.Path
-
 import scala.util.control.NonFatal
 
 import org.apache.spark.sql.SparkSession
@@ -48,7 +46,7 @@ final class ScenarioRunner(session: SparkSession) extends Assertions {
   private def result(statement: String): Vector[String] = {
     val frame = session.sql(statement)
     val named = frame.toDF(frame.columns.indices.map(i => s"c$i"): _*)
-    val rows = named.select(named.columns.map(c => col(c).cast("string")): _*).collect().toVector
+    val rows = named.select(named.columns.toVector.map(c => col(c).cast("string")): _*).collect().toVector
     rows.map(_.toSeq.map(value => if (value == null) "NULL" else value.toString).mkString(" | "))
   }
 
@@ -63,21 +61,6 @@ object ScenarioRunner {
 
   /** The name of every catalog in the scenarios. */
   val CatalogName = "cat"
-
-  /** Returns a new session with a JDBC catalog of the given class, which has the namespace `db`. */
-  def sessionWithCatalog(base: SparkSession, catalogClass: String, directory: Path): SparkSession = {
-    val session = base.newSession()
-    SharedSession.catalogConf(
-      CatalogName,
-      catalogClass,
-      "type" -> "jdbc",
-      "uri" -> s"jdbc:sqlite:$directory/catalog.db",
-      "warehouse" -> directory.toUri.toString,
-      "jdbc.schema-version" -> "V1"
-    ).foreach { case (key, value) => session.conf.set(key, value) }
-    session.sql(s"CREATE NAMESPACE $CatalogName.db")
-    session
-  }
 
   def placeholder(name: String): String = "$" + s"{$name}"
 }

@@ -119,6 +119,21 @@ object SharedSession {
     settings.map { case (key, value) => s"spark.sql.catalog.$name.$key" -> value }.toMap +
       (s"spark.sql.catalog.$name" -> className)
 
+  /** Returns a new session with a JDBC catalog `cat` of the given class, which has the namespace `db`. */
+  def sessionWithCatalog(base: SparkSession, catalogClass: String, directory: Path): SparkSession = {
+    val session = base.newSession()
+    catalogConf(
+      ScenarioRunner.CatalogName,
+      catalogClass,
+      "type" -> "jdbc",
+      "uri" -> s"jdbc:sqlite:$directory/catalog.db",
+      "warehouse" -> directory.toUri.toString,
+      "jdbc.schema-version" -> "V1"
+    ).foreach { case (key, value) => session.conf.set(key, value) }
+    session.sql(s"CREATE NAMESPACE ${ScenarioRunner.CatalogName}.db")
+    session
+  }
+
   val PeerCatalog = "org.apache.iceberg.spark.SparkCatalog"
 
   private val catalogs: Map[String, String] = {
