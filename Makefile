@@ -127,14 +127,14 @@ release: $(READY) $(SBT_READY) | check ## build and check all artefacts of a rel
 	@$(PY) project/release.py --maven build/maven --wheel $$(ls dist/*-$(VERSION)-*.whl)
 
 style: $(READY) $(SBT_READY) | check ## check formatting, lints and types
-	@$(SBT) scalafmtCheckAll scalafmtSbtCheck bench/scalafmtCheckAll
+	@$(SBT) scalafmtCheckAll scalafmtSbtCheck bench/scalafmtCheckAll cross/scalafmtCheckAll
 	@$(MAKE) --no-print-directory lint
 
 lint: $(READY) ## check formatting, lints and types of Python
 	@$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check . && $(VENV)/bin/mypy
 
 format: $(READY) $(SBT_READY) | check ## format all sources
-	@$(SBT) scalafmtAll scalafmtSbt bench/scalafmtAll
+	@$(SBT) scalafmtAll scalafmtSbt bench/scalafmtAll cross/scalafmtAll
 	@$(VENV)/bin/ruff check --fix . && $(VENV)/bin/ruff format .
 
 clean: ## remove the files of the build; .venv, .tools and the warehouse are kept

@@ -1,7 +1,7 @@
 """Collect the artefacts of a release in dist/, check them in a clean environment, and write their checksums.
 
-The artefacts are the connector's jars for Scala 2.12 and 2.13, with their POMs, sources and documentation, and the Python
-wheel, which contains the jar for Scala 2.12. Nothing is uploaded: RELEASING.md describes the next steps.
+The artefacts are the connector's jars for Scala 2.12 and 2.13, with their POMs, sources and documentation, and the
+Python wheel, which contains the jar for Scala 2.12. Nothing is uploaded: RELEASING.md describes the next steps.
 """
 
 from __future__ import annotations

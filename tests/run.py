@@ -39,7 +39,7 @@ PROJECTS = {
     "spark": "spark",
     "sparksuites": "sparkSuites",
 }
-STYLE = ("scalafmtCheckAll", "scalafmtSbtCheck", "bench/scalafmtCheckAll")
+STYLE = ("scalafmtCheckAll", "scalafmtSbtCheck", "bench/scalafmtCheckAll", "cross/scalafmtCheckAll")
 #: The maximum duration of a run. Both tiers take 50 minutes on two fast cores, and CI ends a run after 90 minutes.
 DEADLINE_MINUTES = 75
 HANGING_TEST = re.compile(r"Test still running after (.*): suite name: (\w+), test name: (.*)\.$")

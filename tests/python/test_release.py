@@ -49,6 +49,13 @@ def test_the_published_jars_contain_licence_and_notice(release: ModuleType) -> N
     assert "iceberglite/spark/IcebergTable.scala" in zipfile.ZipFile(sources).namelist()
 
 
+def test_a_release_without_the_jar_for_each_scala_version_fails(release: ModuleType, tmp_path: Path) -> None:
+    for module in release.MODULES:
+        with pytest.raises(SystemExit, match=rf"{module}-{release.VERSION}\.jar.* not found in .*: run make release"):
+            release.module_files(tmp_path, module)
+    assert {module.rpartition("_")[2] for module in release.MODULES} == {"2.12", "2.13"}
+
+
 def test_a_release_without_an_address_of_the_project_fails(release: ModuleType, tmp_path: Path) -> None:
     settings = tmp_path / "release.properties"
     settings.write_text("# comment\nhomepage = x\nsource =\ndeveloper.name =\n", encoding="utf-8")
