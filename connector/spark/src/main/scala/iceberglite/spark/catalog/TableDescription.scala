@@ -43,7 +43,9 @@ object TableDescription {
       Location -> table.location,
       FormatVersion -> table.formatVersion.toString
     ) ++ sortOrder(table).map(SortOrder -> _) ++ identifierFields(table).map(IdentifierFields -> _) ++
-      table.properties.filterNot { case (key, _) => Computed(key) || FieldProperties.isKey(key) } ++ generatedColumns(table)
+      table.properties.filterNot { case (key, _) => Computed(key) || FieldProperties.isKey(key) } ++ generatedColumns(
+        table
+      )
   }
 
   /** Returns the expressions of the generated columns. The keys have the names of the columns instead of their ids. */
