@@ -44,6 +44,8 @@ val common = Seq(
   crossScalaVersions := Seq(scala212, scala213),
   Compile / scalacOptions ++= compilerOptions ++ optionsOf(scalaBinaryVersion.value),
   Test / scalacOptions ++= compilerOptions ++ optionsOf(scalaBinaryVersion.value),
+  // Scaladoc of Scala 2.13 warns of links to classes of other modules, which Scaladoc of Scala 2.12 accepts.
+  Compile / doc / scalacOptions ++= Seq("-no-link-warnings").filter(_ => scalaBinaryVersion.value == "2.13"),
   Compile / console / scalacOptions := Nil,
   libraryDependencies ++= Dependencies.testing,
   Test / fork := true,
