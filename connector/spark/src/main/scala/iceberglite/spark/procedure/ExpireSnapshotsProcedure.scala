@@ -14,7 +14,7 @@ object ExpireSnapshotsProcedure extends Procedure {
   private val olderThan = Parameter.optional(
     "older_than",
     ParameterType.Time,
-    "Time; snapshots that were committed before it expire. By default, the table property " +
+    "Time; older snapshots expire. By default, the table property " +
       "history.expire.max-snapshot-age-ms determines the time"
   )
   private val retainLast = Parameter.optional(
@@ -27,13 +27,14 @@ object ExpireSnapshotsProcedure extends Procedure {
     "max_snapshots",
     ParameterType.Count,
     "Maximum number of snapshots to keep for each branch, regardless of their age; by default the value of the table " +
-      "property iceberg-lite.max-snapshots-to-keep. Each branch keeps at least its own minimum number"
+      "property iceberg-lite.max-snapshots-to-keep. Each branch keeps at least the number of its own retention, or " +
+      "retain_last"
   )
   private val maxConcurrentDeletes = Parameter.optional(
     "max_concurrent_deletes",
     ParameterType.Count,
     "Maximum number of requests that delete files at the same time; on S3, each request deletes up to 1,000 files. " +
-      "By default 16, which is also the highest number"
+      "By default 16; larger numbers have the same effect"
   )
   private val streamResults = Parameter.optional(
     "stream_results",

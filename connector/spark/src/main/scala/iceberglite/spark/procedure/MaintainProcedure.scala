@@ -46,7 +46,8 @@ object MaintainProcedure extends Procedure {
     Procedure.column(
       "gain_per_byte",
       DoubleType,
-      "Expected bytes saved for each byte rewritten; an avoided file counts as read.split.open-file-cost bytes"
+      "Expected number of bytes that later scans need not read, for each rewritten byte; a file that scans need not " +
+        "open counts as read.split.open-file-cost bytes"
     )
   ))
 

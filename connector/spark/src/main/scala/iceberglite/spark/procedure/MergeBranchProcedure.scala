@@ -14,7 +14,7 @@ object MergeBranchProcedure extends Procedure {
 
   override val name = "merge_branch"
   override val description =
-    "Apply the commits of a branch to another branch that has other commits, if the changes do not overlap"
+    "Apply the commits of a branch to another branch that has diverged, if the changes do not overlap"
   override val parameters: Seq[Parameter[_]] = Seq(Parameter.table, branch, to)
 
   override val output: StructType = StructType(Seq(

@@ -111,11 +111,7 @@ object Parameter {
   val view: Parameter[String] = objectName("view")
 
   private def objectName(kind: String): Parameter[String] =
-    required(
-      "table",
-      ParameterType.Text,
-      s"Name of the $kind in the procedure's catalog, with or without the name of the catalog"
-    )
+    required("table", ParameterType.Text, s"Name of the $kind, with or without the name of its catalog")
 }
 
 /**

@@ -30,7 +30,7 @@ object RemoveOrphanFilesProcedure extends Procedure {
     "max_concurrent_deletes",
     ParameterType.Count,
     "Maximum number of requests that delete files at the same time; on S3, each request deletes up to 1,000 files. " +
-      "By default 16, which is also the highest number"
+      "By default 16; larger numbers have the same effect"
   )
   private val fileListView = Parameter.optional(
     "file_list_view",

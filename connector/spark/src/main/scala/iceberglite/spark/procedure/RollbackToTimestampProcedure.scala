@@ -11,11 +11,11 @@ object RollbackToTimestampProcedure extends Procedure {
     Parameter.required(
       "timestamp",
       ParameterType.Time,
-      "Time; the table is rolled back to the newest snapshot in its current history that was committed before this time"
+      "Time before which the snapshot was committed"
     )
 
   override val name = "rollback_to_timestamp"
-  override val description = "Roll back to the snapshot that was current at a given timestamp"
+  override val description = "Roll back to the newest snapshot in the history of the current snapshot that is older than a given timestamp"
   override val parameters: Seq[Parameter[_]] = Seq(Parameter.table, timestamp)
   override val output: StructType = CurrentSnapshot.rollbackColumns
 
