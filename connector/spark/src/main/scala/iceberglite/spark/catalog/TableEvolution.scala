@@ -1,5 +1,7 @@
 package iceberglite.spark.catalog
 
+import scala.util.DynamicVariable
+
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.analysis.FieldPosition
 import org.apache.spark.sql.catalyst.plans.logical.{
@@ -58,7 +60,7 @@ final class TableEvolution(session: SparkSession, catalog: LiteCatalog, ident: I
 
   /** Parses a change: the part of an ALTER TABLE statement after the name of the table. */
   def parse(change: String): Step =
-    session.sessionState.sqlParser.parsePlan(s"ALTER TABLE $name $change") match {
+    TableEvolution.parsing.withValue(true)(session.sessionState.sqlParser.parsePlan(s"ALTER TABLE $name $change")) match {
       case statement: MetadataStatement => Statement(statement)
       case plan => Changes(changesOf(plan).getOrElse(throw InvalidArgument(
           "change",
@@ -81,6 +83,12 @@ final class TableEvolution(session: SparkSession, catalog: LiteCatalog, ident: I
 }
 
 object TableEvolution {
+
+  /**
+   * Whether this thread parses a change that is applied to the result of previous changes. It may name a column that the
+   * table does not have yet.
+   */
+  private[iceberglite] val parsing = new DynamicVariable[Boolean](false)
 
   /** One or more changes that are applied to the table at the same time. */
   sealed trait Step {

@@ -6,6 +6,7 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.analysis.{UnresolvedFieldName, UnresolvedTable}
 import org.apache.spark.sql.catalyst.plans.logical.{AlterTableCommand, DropColumns, LogicalPlan}
 
+import iceberglite.spark.catalog.TableEvolution
 import iceberglite.spark.error.{ErrorCondition, StatementError}
 import iceberglite.spark.session.{CatalogNames, LiteCatalog}
 import iceberglite.spark.table.SparkTable
@@ -21,6 +22,7 @@ final private[sql] class AlteredColumns(session: SparkSession) {
   def apply(plan: LogicalPlan): LogicalPlan = {
     plan match {
       case DropColumns(_, _, true) =>
+      case _ if TableEvolution.parsing.value =>
       case alter: AlterTableCommand => alter.table match {
           case UnresolvedTable(name, _, _) => tableOf(name).foreach(check(alter, _))
           case _ =>
