@@ -60,7 +60,9 @@ final class TableEvolution(session: SparkSession, catalog: LiteCatalog, ident: I
 
   /** Parses a change: the part of an ALTER TABLE statement after the name of the table. */
   def parse(change: String): Step =
-    TableEvolution.parsing.withValue(true)(session.sessionState.sqlParser.parsePlan(s"ALTER TABLE $name $change")) match {
+    TableEvolution.parsing.withValue(true)(
+      session.sessionState.sqlParser.parsePlan(s"ALTER TABLE $name $change")
+    ) match {
       case statement: MetadataStatement => Statement(statement)
       case plan => Changes(changesOf(plan).getOrElse(throw InvalidArgument(
           "change",
