@@ -107,9 +107,9 @@ class CommitTogether(NamedTuple):
     table: str
     """Name of the table."""
     previous_snapshot_id: int | None
-    """Snapshot of `to` before the call."""
+    """Snapshot of the branch `to`, which receives the changes, before the call."""
     current_snapshot_id: int
-    """Snapshot of `to` after the call."""
+    """Snapshot of this branch after the call."""
 
 
 class AlterTable(NamedTuple):
@@ -373,7 +373,7 @@ class Maintain(NamedTuple):
     message: str | None
     """Further numbers, or why the step failed or was skipped."""
     gain_per_byte: float
-    """Expected bytes saved for each byte rewritten; an avoided file counts as read.split.open-file-cost bytes."""
+    """Expected number of bytes that later scans need not read, for each rewritten byte; a file that scans need not open counts as read.split.open-file-cost bytes."""
 
 
 class RewriteTablePath(NamedTuple):
@@ -429,11 +429,10 @@ class TableProcedures(ABC):
         return RollbackToSnapshot(*rows[0])
 
     def rollback_to_timestamp(self, timestamp: Timestamp) -> RollbackToTimestamp:
-        """Roll back to the snapshot that was current at a given timestamp.
+        """Roll back to the newest snapshot in the history of the current snapshot that is older than a given timestamp.
 
         Args:
-            timestamp: time; the table is rolled back to the newest snapshot in its current history that was committed
-                before this time.
+            timestamp: time before which the snapshot was committed.
         """
         rows = self._call("rollback_to_timestamp", {"timestamp": timestamp})
         return RollbackToTimestamp(*rows[0])
@@ -494,7 +493,7 @@ class TableProcedures(ABC):
         return FastForward(*rows[0])
 
     def merge_branch(self, branch: str, to: str | None = None) -> MergeBranch:
-        """Apply the commits of a branch to another branch that has other commits, if the changes do not overlap.
+        """Apply the commits of a branch to another branch that has diverged, if the changes do not overlap.
 
         Args:
             branch: branch whose commits are applied.
@@ -619,12 +618,12 @@ class TableProcedures(ABC):
         """Remove old snapshots, and delete the files that only these snapshots refer to.
 
         Args:
-            older_than: time; snapshots that were committed before it expire. By default, the table property
-                history.expire.max-snapshot-age-ms determines the time.
+            older_than: time; older snapshots expire. By default, the table property history.expire.max-snapshot-age-ms
+                determines the time.
             retain_last: minimum number of snapshots to keep for each branch, regardless of their age; by default the
                 value of the table property history.expire.min-snapshots-to-keep.
             max_concurrent_deletes: maximum number of requests that delete files at the same time; on S3, each request
-                deletes up to 1,000 files. By default 16, which is also the highest number.
+                deletes up to 1,000 files. By default 16; larger numbers have the same effect.
             stream_results: accepted for compatibility, without effect: the files to delete are always read as a stream.
             snapshot_ids: ids of snapshots that expire regardless of their age; the ids of branch heads and tagged
                 snapshots are rejected.
@@ -632,8 +631,8 @@ class TableProcedures(ABC):
                 of snapshots that the table does not have, are also removed; by default false.
             dry_run: whether to return what would be deleted, without changing anything; by default false.
             max_snapshots: maximum number of snapshots to keep for each branch, regardless of their age; by default the
-                value of the table property iceberg-lite.max-snapshots-to-keep. Each branch keeps at least its own
-                minimum number.
+                value of the table property iceberg-lite.max-snapshots-to-keep. Each branch keeps at least the number of
+                its own retention, or retain_last.
         """
         rows = self._call(
             "expire_snapshots",
@@ -671,7 +670,7 @@ class TableProcedures(ABC):
             location: directory to search, which the table must own; by default the location of the table.
             dry_run: whether to return the orphan files without deleting them; by default false.
             max_concurrent_deletes: maximum number of requests that delete files at the same time; on S3, each request
-                deletes up to 1,000 files. By default 16, which is also the highest number.
+                deletes up to 1,000 files. By default 16; larger numbers have the same effect.
             file_list_view: view with the columns file_path (string) and last_modified (timestamp) that lists the files,
                 instead of a search in the directory; if `location` is set, only the files in this directory are
                 considered.
@@ -897,7 +896,7 @@ def register_table(spark: SparkSession, table: str, metadata_file: str) -> Regis
 
     Args:
         spark: a session with the catalog and the SQL extensions.
-        table: name of the table in the procedure's catalog, with or without the name of the catalog.
+        table: name of the table, with or without the name of its catalog.
         metadata_file: newest metadata file of the table; later commits through other catalogs are not visible.
     """
     rows = call(spark, "register_table", table, {"metadata_file": metadata_file})
@@ -909,7 +908,7 @@ def register_view(spark: SparkSession, table: str, metadata_file: str) -> Regist
 
     Args:
         spark: a session with the catalog and the SQL extensions.
-        table: name of the view in the procedure's catalog, with or without the name of the catalog.
+        table: name of the view, with or without the name of its catalog.
         metadata_file: newest metadata file of the view; later commits through other catalogs are not visible.
     """
     rows = call(spark, "register_view", table, {"metadata_file": metadata_file})
@@ -929,7 +928,7 @@ def clone(
 
     Args:
         spark: a session with the catalog and the SQL extensions.
-        table: name of the table in the procedure's catalog, with or without the name of the catalog.
+        table: name of the table, with or without the name of its catalog.
         source_table: table to clone, of any iceberg-lite catalog.
         snapshot_id: id of the snapshot to clone; by default the current one.
         ref: branch or tag to clone, instead of a snapshot id.
@@ -956,7 +955,7 @@ def rollback_view(spark: SparkSession, table: str, version_id: int) -> RollbackV
 
     Args:
         spark: a session with the catalog and the SQL extensions.
-        table: name of the view in the procedure's catalog, with or without the name of the catalog.
+        table: name of the view, with or without the name of its catalog.
         version_id: version to make current; the view must still have it.
     """
     rows = call(spark, "rollback_view", table, {"version_id": version_id})
@@ -976,7 +975,7 @@ def snapshot(
 
     Args:
         spark: a session with the catalog and the SQL extensions.
-        table: name of the table in the procedure's catalog, with or without the name of the catalog.
+        table: name of the table, with or without the name of its catalog.
         source_table: parquet, ORC or Avro table of Spark's session catalog.
         location: location of the new table; by default chosen by the catalog. It must not overlap the location of the
             source.
@@ -1013,7 +1012,7 @@ def migrate(
 
     Args:
         spark: a session with the catalog and the SQL extensions.
-        table: name of the table in the procedure's catalog, with or without the name of the catalog.
+        table: name of the table, with or without the name of its catalog.
         properties: properties of the new table, in addition to the source's.
         drop_backup: whether to drop the original table after a successful migration, and keep its files; by default
             false.

@@ -18,7 +18,7 @@ import iceberglite.spec.file.{EntryStatus, ManifestContent, ManifestEntry, Manif
 import iceberglite.spec.json.TableMetadataJson
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.tree.manifestlist.{ManifestHeader, ManifestListHeader, ManifestLists, Manifests}
-import iceberglite.tree.{InMemoryIO, ManifestCache, OfManifests, TestTable, TreeTable}
+import iceberglite.tree.{InMemoryIO, ManifestCache, ManifestsOnly, TestTable, TreeTable}
 
 /**
  * Creates the manifest lists and manifests of a [[LongHistory]] when they are read, and counts the reads. Each list has
@@ -140,7 +140,7 @@ class LongBacklogSuite extends AnyFunSuite {
   for ((commits, heap) <- Seq(2000 -> "64m", 100000 -> "512m"))
     test(
       s"a stream reads a backlog of $commits commits with a heap of $heap, and only the manifests of the commits",
-      OfManifests +: (if (commits > 2000) Seq(Slow) else Nil): _*
+      ManifestsOnly +: (if (commits > 2000) Seq(Slow) else Nil): _*
     ) {
       val Array(metadata, most, files, reads) = run(commits, heap)
       info(s"The metadata needs $metadata MiB. While the stream reads, up to $most MiB are in use.")

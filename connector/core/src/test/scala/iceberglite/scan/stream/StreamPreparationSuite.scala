@@ -134,7 +134,7 @@ class StreamPreparationSuite extends AnyFunSuite {
 
   test(
     "a planner that is closed does not wait for its preparation, which ends after the commits that it reads",
-    OfManifests
+    ManifestsOnly
   ) {
     val t = testTable()
     (0 until 100).foreach(i => t.append(file(s"f$i")))

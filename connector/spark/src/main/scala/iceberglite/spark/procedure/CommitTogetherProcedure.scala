@@ -35,7 +35,12 @@ object CommitTogetherProcedure extends Procedure {
 
   override val output: StructType = StructType(Seq(
     Procedure.column("table", StringType, "Name of the table"),
-    Procedure.column("previous_snapshot_id", LongType, "Snapshot of the branch `to`, which receives the changes, before the call", nullable = true),
+    Procedure.column(
+      "previous_snapshot_id",
+      LongType,
+      "Snapshot of the branch `to`, which receives the changes, before the call",
+      nullable = true
+    ),
     Procedure.column("current_snapshot_id", LongType, "Snapshot of this branch after the call")
   ))
 

@@ -15,7 +15,8 @@ object RollbackToTimestampProcedure extends Procedure {
     )
 
   override val name = "rollback_to_timestamp"
-  override val description = "Roll back to the newest snapshot in the history of the current snapshot that is older than a given timestamp"
+  override val description =
+    "Roll back to the newest snapshot in the history of the current snapshot that is older than a given timestamp"
   override val parameters: Seq[Parameter[_]] = Seq(Parameter.table, timestamp)
   override val output: StructType = CurrentSnapshot.rollbackColumns
 

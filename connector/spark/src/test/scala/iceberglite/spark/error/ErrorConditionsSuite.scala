@@ -33,7 +33,7 @@ class ErrorConditionsSuite extends AnyFunSuite with SharedSession {
   private lazy val session: SparkSession = {
     val directory = newDirectory("conditions")
     val created =
-      ScenarioRunner.sessionWithCatalog(SharedSession.liteExtensions, classOf[SparkCatalog].getName, directory)
+      SharedSession.sessionWithCatalog(SharedSession.liteExtensions, classOf[SparkCatalog].getName, directory)
     created.udf.register("udf_fails", (n: Long) => if (n > 1) throw new IllegalStateException("udf") else n)
     setUp.foreach(created.sql)
     removeFiles(created, "SELECT file_path FROM db.broken.files")
