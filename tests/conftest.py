@@ -123,3 +123,9 @@ def hive_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleName
 def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
     """Start PostgreSQL; return its JDBC url, host, port, user and password."""
     yield from _server("postgres", tmp_path_factory)
+
+
+@pytest.fixture(scope="session")
+def s3_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
+    """Start an S3 store; return its endpoint, access_key and secret_key."""
+    yield from _server("s3", tmp_path_factory)

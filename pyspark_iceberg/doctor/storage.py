@@ -102,13 +102,10 @@ def _recorded(table: Table) -> DataFrame:
 
 
 def _listed(table: Table) -> DataFrame:
-    """Return the key and the size of each file in the table's directory. Contents are not read.
+    """Return the key and the size of each file in the table's directory. Contents are not read."""
+    from pyspark.sql import DataFrame
 
-    Spark lists the directory with the Hadoop settings of the session, without those of the catalog.
-    """
-    reader = table._spark.read.format("binaryFile").option("recursiveFileLookup", "true")
-    # The location is a path, not a pattern of paths.
-    listed = reader.option("__globPaths__", "false").load(table.location).select("path", "length")
+    listed = DataFrame(_java_table(table).storedFiles(), table._spark)
     return listed.select(_key(F.col("path")).alias("key"), F.col("length").alias("actual"))
 
 
@@ -118,8 +115,15 @@ def _key(path: Column) -> Column:
 
 
 def _size(table: Table, path: str) -> int | None:
-    """Return the size of a file; None if it does not exist. The session must have a JVM."""
+    """Return the size of a file; None if it does not exist."""
+    length = _java_table(table).storedLength(path)
+    return int(length.get()) if length.isDefined() else None
+
+
+def _java_table(table: Table) -> Any:
+    """Return the table as an object of the connector, which has the storage settings of the catalog.
+
+    The session must have a JVM.
+    """
     spark: Any = table._spark
-    hadoop_path = spark._jvm.org.apache.hadoop.fs.Path(path)
-    file_system = hadoop_path.getFileSystem(spark._jsc.hadoopConfiguration())
-    return int(file_system.getFileStatus(hadoop_path).getLen()) if file_system.exists(hadoop_path) else None
+    return spark._jvm.iceberglite.spark.IcebergTable.forName(spark._jsparkSession, table.name)

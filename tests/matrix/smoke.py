@@ -34,7 +34,7 @@ STATEMENTS = (
     "INSERT OVERWRITE lite.db.t SELECT * FROM lite.db.t WHERE id < 1000",
 )
 ANSWERS = {
-    "SELECT count(*) FROM lite.db.t": 88,
+    "SELECT count(*) FROM lite.db.t": 89,
     "SELECT max(extra) FROM lite.db.t WHERE at < TIMESTAMP '1970-01-03'": 5,
     "SELECT n.a FROM lite.db.t WHERE s = 'merged'": 8,
     "SELECT count(*) FROM lite.db.t.files WHERE content = 0 AND record_count > 0": None,

@@ -20,6 +20,7 @@ from pyspark_iceberg.session import EXTENSIONS_CLASS
 SPARK_HOME = Path(pyspark.__file__).parent
 TESTS = (
     "test_builder.py",
+    "test_reads.py",
     "test_table.py",
     "test_writes.py",
     "test_row_changes.py::test_delete_and_update_return_the_number_of_changed_rows",
@@ -67,5 +68,5 @@ def test_the_methods_of_tables_work_on_spark_connect(connect_server: str, tmp_pa
     assert completed.returncode == 0, completed.stdout[-5000:] + completed.stderr[-3000:]
     passed = re.search(r"(\d+) passed", completed.stdout)
     assert passed is not None
-    assert int(passed.group(1)) >= 25
+    assert int(passed.group(1)) >= 37
     assert "skipped" not in completed.stdout.splitlines()[-1]

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import urllib.request
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from pyspark.sql import Row, SparkSession
+
+from servers.process import ROOT, jars
 
 from pyspark_iceberg import Table, iceberg_session
 from pyspark_iceberg.doctor import Check, check, entries, findings, rows, storage
@@ -83,3 +88,32 @@ def test_the_directory_of_a_table_is_not_a_pattern(spark: SparkSession, tmp_path
     done, found = storage.check_files(Table(spark, "brackets.db.t"))
     assert found == []
     assert done.outcome.endswith("no finding")
+
+
+S3_PROGRAM = """
+import sys
+from pyspark.sql import SparkSession
+from pyspark_iceberg import S3, FileSystemCatalog, Table, iceberg_session
+from pyspark_iceberg.doctor import check, storage
+
+endpoint, jars = sys.argv[1:]
+catalog = FileSystemCatalog("s3a://doctor/tables", S3("us-east-1", endpoint, "key", "word", path_style_access=True))
+builder = SparkSession.builder.config("spark.ui.enabled", "false").config("spark.jars", jars)
+spark = iceberg_session(catalog, builder=builder.config("spark.ui.showConsoleProgress", "false"))
+spark.sql("CREATE TABLE lite.db.t AS SELECT 1 AS id")
+table = Table(spark, "lite.db.t")
+found = [(finding.check, finding.message) for finding in check(table).findings if finding.severity == "error"]
+path = table.files().first().path
+print("found:", found, storage._size(table, path) == table.files().first().bytes, storage._size(table, path + "x"))
+"""
+
+
+@pytest.mark.slow
+def test_files_are_checked_with_the_storage_settings_of_the_catalog(s3_server: Any) -> None:
+    request = urllib.request.Request(f"{s3_server.endpoint}/doctor", method="PUT")
+    urllib.request.urlopen(request, timeout=10).close()
+    class_path = ",".join(jars("client"))
+    command = [sys.executable, "-c", S3_PROGRAM, s3_server.endpoint, class_path]
+    completed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert completed.returncode == 0, completed.stderr[-3000:]
+    assert "found: [] True None" in completed.stdout

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import re
 import subprocess
 import zipfile
 from pathlib import Path
@@ -72,6 +73,48 @@ def test_a_release_without_a_date_in_the_changelog_fails(release: ModuleType, tm
         release.require_changelog(changelog)
     changelog.write_text(f"## {release.VERSION} (2026-12-01)\n", encoding="utf-8")
     release.require_changelog(changelog)
+
+
+POM = """<project xmlns="http://maven.apache.org/POM/4.0.0"><url>u</url><licenses/><scm/><developers/></project>"""
+
+
+def test_a_release_collects_and_checks_its_artefacts(
+    release: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The wheel and the module are only recorded: other tests install a wheel and load the module."""
+    monkeypatch.setattr(release, "ROOT", tmp_path)
+    (tmp_path / "project").mkdir()
+    settings = (ROOT / "project" / "release.properties").read_text(encoding="utf-8")
+    (tmp_path / "project" / "release.properties").write_text(re.sub(r"=$", "= x", settings, flags=re.M))
+    (tmp_path / "CHANGELOG.md").write_text(f"## {release.VERSION} (2026-12-01)\n", encoding="utf-8")
+    folder = tmp_path / "maven" / Path(*release.GROUP.split(".")) / release.MODULE / release.VERSION
+    folder.mkdir(parents=True)
+    (tmp_path / "dist").mkdir()
+    wheel = tmp_path / "dist" / "package.whl"
+    wheel.write_bytes(b"wheel")
+    name = f"{release.MODULE}-{release.VERSION}"
+    for ending in (".jar", "-sources.jar", "-javadoc.jar"):
+        with zipfile.ZipFile(folder / f"{name}{ending}", "w") as jar:
+            for entry in ("META-INF/LICENSE", "META-INF/NOTICE"):
+                jar.writestr(entry, "text")
+    checked: list[object] = []
+    monkeypatch.setattr(release, "require_working_wheel", checked.append)
+    monkeypatch.setattr(release, "require_working_module", checked.append)
+    monkeypatch.setattr("sys.argv", ["release.py", "--maven", str(tmp_path / "maven"), "--wheel", str(wheel)])
+    with pytest.raises(SystemExit, match=r"\.pom not found"):
+        release.main()
+    (folder / f"{name}.pom").write_text(POM.replace("<scm/>", ""), encoding="utf-8")
+    with pytest.raises(SystemExit, match=r"\.pom has no scm"):
+        release.main()
+    assert checked == []
+    (folder / f"{name}.pom").write_text(POM, encoding="utf-8")
+    release.main()
+    assert checked == [wheel, tmp_path / "maven"]
+    sums = (tmp_path / "dist" / "SHA256SUMS").read_text(encoding="utf-8").splitlines()
+    listed = {line.split("  ")[1]: line.split("  ")[0] for line in sums}
+    assert set(listed) == {wheel.name, *(f"{name}{e}" for e in (".jar", "-sources.jar", "-javadoc.jar", ".pom"))}
+    for file, checksum in listed.items():
+        assert hashlib.sha256((tmp_path / "dist" / file).read_bytes()).hexdigest() == checksum
 
 
 def test_checksums_are_those_of_sha256sum(release: ModuleType, tmp_path: Path) -> None:

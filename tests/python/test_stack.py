@@ -16,6 +16,15 @@ from servers.stack import Settings, settings, stack
 
 from pyspark_iceberg import connector_jars
 
+# The containers that `make stack` has no counterpart of: a driver in the network of the containers, and a notebook.
+CONTAINERS = {"driver", "notebook"}
+# The port of each server in the network of the containers, by its setting of the port on the machine.
+INNER_PORTS = {
+    "REST_PORT": "rest:8181",
+    "HIVE_PORT": "hive:9083",
+    "POSTGRES_PORT": "postgres:5432",
+    "S3_PORT": "s3:9000",
+}
 SPARK_SUBMIT = Path(pyspark.__file__).parent / "bin" / "spark-submit"
 JOB = """
 from pyspark.sql import SparkSession
@@ -41,7 +50,7 @@ def test_compose_file_stack_and_spark_settings_agree() -> None:
     stack_settings = settings(ROOT / "stack.env")
     compose = (ROOT / "docker-compose.yml").read_text()
     services = yaml.safe_load(compose)["services"]
-    assert set(services) == {"postgres", "rest", "hive", "s3", "s3-bucket", "spark-master", "spark-worker"}
+    assert set(services) == {"postgres", "rest", "hive", "s3", "s3-bucket", "spark-master", "spark-worker"} | CONTAINERS
     assert set(re.findall(r"\$\{(\w+)\}", compose)) - {"PWD"} == set(stack_settings)
     conf = (ROOT / "stack.conf").read_text()
     for key in ("REST_PORT", "HIVE_PORT", "POSTGRES_PORT", "S3_PORT"):
@@ -49,6 +58,34 @@ def test_compose_file_stack_and_spark_settings_agree() -> None:
     assert re.search(rf"pg\.jdbc\.user +{stack_settings['POSTGRES_USER']}\n", conf)
     assert re.search(rf"pg\.jdbc\.password +{stack_settings['POSTGRES_PASSWORD']}\n", conf)
     assert f"s3a://{stack_settings['S3_BUCKET']}/" in conf
+
+
+def spark_settings(name: str) -> dict[str, str]:
+    lines = [line.split(None, 1) for line in (ROOT / name).read_text().splitlines() if line and line[0] != "#"]
+    return {key: value.strip() for key, value in lines}
+
+
+def test_the_containers_of_the_driver_use_the_catalogs_of_stack_conf_by_the_names_of_the_servers() -> None:
+    services = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]
+    ports = settings(ROOT / "stack.env")
+    inner = spark_settings("compose.conf")
+    expected = spark_settings("stack.conf")
+    for key, address in INNER_PORTS.items():
+        name, port = address.split(":")
+        assert f"127.0.0.1:${{{key}}}:{port}" in services[name]["ports"]
+        expected = {k: v.replace(f"127.0.0.1:{ports[key]}", address) for k, v in expected.items()}
+    assert expected.items() <= inner.items()
+    assert not any("127.0.0.1" in value for value in inner.values())
+    assert set(inner) - set(expected) == {f"spark.{k}" for k in ("master", "jars", "jars.packages", "executor.memory")}
+    for name in CONTAINERS:
+        assert services[name]["image"].startswith(services["spark-worker"]["image"])
+        assert "./compose.conf:/opt/spark/conf/spark-defaults.conf:ro" in services[name]["volumes"]
+        assert set(services[name]["depends_on"]) < set(services)
+    # The tests use the same libraries for the clients of S3 and PostgreSQL.
+    tested = {Path(jar).name for jar in jars("client")}
+    for package in inner["spark.jars.packages"].split(","):
+        _, artifact, version = package.split(":")
+        assert f"{artifact}-{version}.jar" in tested
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,8 @@ package iceberglite.spark
 
 import java.util.UUID
 
+import scala.util.control.NonFatal
+
 import org.apache.spark.sql.catalyst.analysis.{UnresolvedAttribute, UnresolvedRelation}
 import org.apache.spark.sql.catalyst.expressions.Literal
 import org.apache.spark.sql.catalyst.parser.CatalystSqlParser
@@ -14,17 +16,19 @@ import org.apache.spark.sql.catalyst.plans.logical.{
 }
 import org.apache.spark.sql.connector.catalog.Identifier
 import org.apache.spark.sql.iceberglite.Statements
-import org.apache.spark.sql.{DataFrame, SparkSession}
+import org.apache.spark.sql.{DataFrame, DataFrameWriterV2, Row, SparkSession}
+import org.slf4j.LoggerFactory
 
 import iceberglite.spark.catalog.{CachedPlans, TableEvolution}
 import iceberglite.spark.changelog.CommitRange
 import iceberglite.spark.conf.{StatementOptions, WriteOptions}
 import iceberglite.spark.error.{ErrorBoundary, SparkErrors}
 import iceberglite.spark.session.{CatalogNames, LiteCatalog}
-import iceberglite.spark.sql.{RetriedStatement, RowStatements, StatementWithOptions}
+import iceberglite.spark.sql.{HoldRowLevelCommands, RetriedStatement, RowStatements, StatementWithOptions}
 import iceberglite.spark.table.SparkTable
 import iceberglite.spec.IcebergError.{InvalidArgument, NotFound, Unsupported}
 import iceberglite.spec.ObjectKind
+import iceberglite.spec.metadata.Snapshot
 import iceberglite.table.Table
 
 /**
@@ -33,6 +37,7 @@ import iceberglite.table.Table
  * {{{
  * val t = IcebergTable.forName(spark, "lite.db.t")
  * t.delete("day < DATE '2020-01-01'")
+ * t.replaceWhere(corrected, "day = DATE '2026-01-01'")
  * t.retries(3).merge(changes, "target.id = source.id").whenMatchedUpdateAll().whenNotMatchedInsertAll().execute()
  * }}}
  *
@@ -46,7 +51,9 @@ final class IcebergTable private (
     val options: Map[String, String]
 ) extends ErrorBoundary
     with TableMaintenanceCalls
-    with TableRelocationCalls {
+    with TableRelocationCalls
+    with TableStorageCalls
+    with TableWriteCalls {
 
   /** Returns the current rows of the table. */
   def toDF: DataFrame = spark.table(name)
@@ -127,14 +134,32 @@ final class IcebergTable private (
     in {
       requireExtensions("rows")
       StatementOptions.check(verb, statementOptions)
-      val planned = RowStatements.planned(verb, statementOptions, evolvesSchema, statement)
+      val held = new HoldRowLevelCommands(spark)(statement)
+      val planned = RowStatements.planned(verb, statementOptions, evolvesSchema, held)
       Statements.run(spark, RetriedStatement.of(parts, planned, StatementOptions.retries(statementOptions, spark)))
-      CommitRange.withAllSnapshots(currentTable).metadata.snapshots.find(
-        _.summary.get(RowChanges.StatementId).contains(id)
-      )
-        .fold(RowChanges.NoChange)(RowChanges.of)
+      snapshotOf(spark, id).fold(RowChanges.NoChange)(RowChanges.of)
     }
   }
+
+  override protected def write(rows: DataFrame, options: => Map[String, String], counts: Snapshot => WrittenRows)(
+      action: DataFrameWriterV2[Row] => Unit
+  ): WrittenRows = in {
+    val id = UUID.randomUUID().toString
+    val allOptions = this.options ++ options + (s"${WriteOptions.SnapshotPropertyPrefix}${RowChanges.StatementId}" -> id)
+    action(allOptions.foldLeft(rows.writeTo(name)) { case (writer, (key, value)) => writer.option(key, value) })
+    // An error would suggest that nothing was written, and a caller might repeat the write.
+    try snapshotOf(rows.sparkSession, id).fold(WrittenRows.NoChange)(counts)
+    catch {
+      case NonFatal(error) =>
+        IcebergTable.log.warn(s"The rows were written to $name, but the numbers of changed rows cannot be read", error)
+        WrittenRows.Unknown
+    }
+  }
+
+  /** Returns the snapshot that a statement or write with the given id created; absent if it changed nothing. */
+  private def snapshotOf(session: SparkSession, id: String): Option[Snapshot] =
+    CommitRange.withAllSnapshots(currentTable(session)).metadata.snapshots
+      .find(_.summary.get(RowChanges.StatementId).contains(id))
 
   /** Rejects sessions without the extensions. @param changed what the statement changes, for messages */
   private def requireExtensions(changed: String): Unit = if (!IcebergTable.hasExtensions(spark)) throw Unsupported(
@@ -142,14 +167,18 @@ final class IcebergTable private (
     "Add iceberglite.spark.SparkSessionExtensions to spark.sql.extensions"
   )
 
-  private def currentTable: Table = resolved match {
+  private def currentTable: Table = currentTable(spark)
+
+  private def currentTable(session: SparkSession): Table = resolved(session) match {
     case (catalog, ident) => catalog.loadTable(ident) match {
         case table: SparkTable => table.table
         case _ => notIcebergTable
       }
   }
 
-  private def resolved: (LiteCatalog, Identifier) = CatalogNames.resolve(spark, parts) match {
+  private def resolved: (LiteCatalog, Identifier) = resolved(spark)
+
+  private def resolved(session: SparkSession): (LiteCatalog, Identifier) = CatalogNames.resolve(session, parts) match {
     case (catalog: LiteCatalog, ident) => (catalog, ident)
     case _ => notIcebergTable
   }
@@ -174,6 +203,7 @@ final class IcebergTable private (
 }
 
 object IcebergTable {
+  private val log = LoggerFactory.getLogger(classOf[IcebergTable])
 
   /**
    * Returns the table with the given name.

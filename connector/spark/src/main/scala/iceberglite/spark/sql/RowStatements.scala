@@ -19,6 +19,7 @@ final private[iceberglite] class RowStatements(
     delegate: ParserInterface,
     isIcebergTable: Seq[String] => Boolean
 ) {
+  private val hold = new HoldRowLevelCommands(session)
 
   /**
    * Parses a statement on an iceberg-lite table that uses the connector's own syntax or may be retried; absent for
@@ -30,7 +31,7 @@ final private[iceberglite] class RowStatements(
     (s.extensionRanges.nonEmpty || retries(s) > 0) && isIcebergTable(s.table)
   }.map { statement =>
     in(statement)(StatementOptions.check(statement.verb, statement.options))
-    delegate.parsePlan(statement.plainText(reader.sql)) match {
+    hold(delegate.parsePlan(statement.plainText(reader.sql))) match {
       case explain: ExplainCommand => explain.copy(logicalPlan = planned(statement, explain.logicalPlan))
       case plan => RetriedStatement.of(statement.table, planned(statement, plan), retries(statement))
     }

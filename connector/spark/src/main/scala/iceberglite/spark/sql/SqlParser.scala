@@ -27,14 +27,14 @@ final class SqlParser(session: SparkSession, delegate: ParserInterface) extends 
   private val partitionNames = new PartitionNames(session)
   private val alteredColumns = new AlteredColumns(session)
   private val showTables = new ShowTablesStatement(session)
+  private val hold = new HoldRowLevelCommands(session)
   private val rowStatements = new RowStatements(session, delegate, isIcebergTable)
 
   override def parsePlan(sqlText: String): LogicalPlan =
-    parseOwnStatement(sqlText).getOrElse(
-      MetadataAssignments.checked(
-        alteredColumns(partitionNames(showTables(viewStatements(delegate.parsePlan(sqlText)))))
-      )
-    )
+    parseOwnStatement(sqlText).getOrElse {
+      val plan = alteredColumns(partitionNames(showTables(viewStatements(delegate.parsePlan(sqlText)))))
+      hold(MetadataAssignments.checked(plan))
+    }
 
   private def parseOwnStatement(sqlText: String): Option[LogicalPlan] = {
     val reader = new SqlReader(new VariableSubstitution().substitute(sqlText))

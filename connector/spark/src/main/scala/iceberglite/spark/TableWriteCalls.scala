@@ -1,0 +1,78 @@
+package iceberglite.spark
+
+import org.apache.spark.sql.{Column, DataFrame, DataFrameWriterV2, Row}
+import org.apache.spark.sql.functions.lit
+
+import iceberglite.spark.conf.UpsertOptions
+import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.spec.metadata.Snapshot
+
+/**
+ * Writes the rows of DataFrames by method calls, which return the numbers of changed rows. Columns are matched by name.
+ * The options of the [[IcebergTable]] are the options of the write.
+ */
+trait TableWriteCalls {
+
+  /**
+   * Writes rows, and returns the counts of the write.
+   *
+   * @param options additional options of the write
+   * @param counts reads the counts from the snapshot of the write
+   */
+  protected def write(rows: DataFrame, options: => Map[String, String], counts: Snapshot => WrittenRows)(
+      action: DataFrameWriterV2[Row] => Unit
+  ): WrittenRows
+
+  /**
+   * Adds rows.
+   *
+   * @throws org.apache.spark.sql.AnalysisException if the columns do not match the table
+   */
+  def append(rows: DataFrame): WrittenRows = write(rows, Map.empty, WrittenRows.ofWholeFiles)(_.append())
+
+  /** Replaces all rows of the table. Earlier snapshots keep them. */
+  def overwrite(rows: DataFrame): WrittenRows =
+    write(rows, Map.empty, WrittenRows.ofWholeFiles)(_.overwrite(lit(true)))
+
+  /** Replaces the partitions to which the new rows belong. Other partitions keep their rows. */
+  def overwritePartitions(rows: DataFrame): WrittenRows =
+    write(rows, Map.empty, WrittenRows.ofWholeFiles)(_.overwritePartitions())
+
+  /**
+   * Replaces the rows that satisfy a condition.
+   *
+   * @param condition the condition, as a column or as SQL. Files that also have other rows are rewritten with them
+   */
+  def replaceWhere(rows: DataFrame, condition: Condition): WrittenRows =
+    write(rows, Map.empty, WrittenRows.ofPartialOverwrite)(_.overwrite(new Column(condition.expression)))
+
+  /**
+   * Replaces the rows that have the identifier fields of a new row, and adds the other new rows, without reading the
+   * table.
+   *
+   * @param rows new rows; no two of them may have the same identifier fields
+   */
+  def upsert(rows: DataFrame): WrittenRows =
+    write(rows, Map(UpsertOptions.Upsert.key -> "true"), WrittenRows.ofUpsert)(_.append())
+
+  /**
+   * Replaces the rows that have the key of a new row, and adds the other new rows, without reading the table.
+   *
+   * @param rows new rows; no two of them may have the same key
+   * @param keys the names of the key columns
+   * @throws StatementError if there is no key column, or the name of a key column has a comma
+   */
+  def upsert(rows: DataFrame, keys: Seq[String]): WrittenRows =
+    write(rows, Map(UpsertOptions.Keys.key -> TableWriteCalls.keyColumns(keys)), WrittenRows.ofUpsert)(_.append())
+}
+
+private object TableWriteCalls {
+
+  private def keyColumns(keys: Seq[String]): String =
+    if (keys.nonEmpty && keys.forall(key => key.trim.nonEmpty && !key.contains(','))) keys.mkString(",")
+    else throw InvalidArgument(
+      "keys of an upsert",
+      keys.mkString("[", ", ", "]"),
+      "Specify the names of key columns, without commas"
+    )
+}
