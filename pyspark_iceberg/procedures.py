@@ -373,7 +373,7 @@ class Maintain(NamedTuple):
     message: str | None
     """Further numbers, or why the step failed or was skipped."""
     gain_per_byte: float
-    """Expected number of bytes that later scans need not read, for each rewritten byte; a file that scans need not open counts as read.split.open-file-cost bytes."""
+    """Bytes that later scans need not read, for each rewritten byte; a file less counts read.split.open-file-cost."""
 
 
 class RewriteTablePath(NamedTuple):

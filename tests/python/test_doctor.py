@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 from pyspark.sql import Row, SparkSession
-
 from servers.process import ROOT, jars
 
 from pyspark_iceberg import Table, iceberg_session

@@ -70,8 +70,9 @@ class CrossBuildSuite extends AnyFunSuite with BeforeAndAfterAll {
     spark.sql(s"DROP TABLE IF EXISTS $name PURGE")
     spark.sql(
       s"CREATE TABLE $name (id BIGINT, s STRING, n STRUCT<a: INT, b: ARRAY<STRING>>) USING iceberg " +
-        "PARTITIONED BY (bucket(4, id)) TBLPROPERTIES ('format-version' = '3', 'write.delete.mode' = 'merge-on-read', " +
-        "'write.update.mode' = 'merge-on-read', 'write.merge.mode' = 'merge-on-read')"
+        "PARTITIONED BY (bucket(4, id)) TBLPROPERTIES ('format-version' = '3', " +
+        "'write.delete.mode' = 'merge-on-read', 'write.update.mode' = 'merge-on-read', " +
+        "'write.merge.mode' = 'merge-on-read')"
     )
     spark.sql(
       s"INSERT INTO $name SELECT id, concat('s', id), named_struct('a', CAST(id AS INT), 'b', array('x', NULL)) " +

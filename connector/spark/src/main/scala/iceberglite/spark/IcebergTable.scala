@@ -145,7 +145,8 @@ final class IcebergTable private (
       action: DataFrameWriterV2[Row] => Unit
   ): WrittenRows = in {
     val id = UUID.randomUUID().toString
-    val allOptions = this.options ++ options + (s"${WriteOptions.SnapshotPropertyPrefix}${RowChanges.StatementId}" -> id)
+    val allOptions =
+      this.options ++ options + (s"${WriteOptions.SnapshotPropertyPrefix}${RowChanges.StatementId}" -> id)
     action(allOptions.foldLeft(rows.writeTo(name)) { case (writer, (key, value)) => writer.option(key, value) })
     // An error would suggest that nothing was written, and a caller might repeat the write.
     try snapshotOf(rows.sparkSession, id).fold(WrittenRows.NoChange)(counts)

@@ -69,7 +69,10 @@ class TableWriteCallsSuite extends AnyFunSuite with StatementFixture {
   test("an upsert replaces rows by the identifier fields or by the given keys") {
     val name = items()
     val t = tableOf(name)
-    assert(counts(t.upsert(sql("SELECT 2L AS id, 'a' AS p, 21 AS n UNION ALL SELECT 5L, 'b', 50"))) == ((Some(2), None)))
+    assert(counts(t.upsert(sql("SELECT 2L AS id, 'a' AS p, 21 AS n UNION ALL SELECT 5L, 'b', 50"))) == ((
+      Some(2),
+      None
+    )))
     assert(counts(t.upsert(sql("SELECT 5L AS id, 'b' AS p, 51 AS n"), Seq("id", "p"))) == ((Some(1), None)))
     assert(read(name) == Seq("[1,a,10]", "[2,a,21]", "[3,b,30]", "[4,b,40]", "[5,b,51]"))
     // The files that are removed have an unknown number of live rows.
@@ -85,7 +88,9 @@ class TableWriteCallsSuite extends AnyFunSuite with StatementFixture {
     val name = items()
     sql(s"ALTER TABLE $name CREATE BRANCH b")
     val onBranch = tableOf(s"$name.branch_b").append(sql("SELECT 5L AS id, 'b' AS p, 50 AS n"))
-    assert(counts(onBranch) == ((Some(1), Some(0))) && onBranch.snapshotId != live(name).currentSnapshot.map(_.snapshotId))
+    assert(
+      counts(onBranch) == ((Some(1), Some(0))) && onBranch.snapshotId != live(name).currentSnapshot.map(_.snapshotId)
+    )
     assert(count(name) == 4 && count(s"$name.branch_b") == 5)
     val byOption = tableOf(name).option("branch", "b").overwrite(sql("SELECT 5L AS id, 'b' AS p, 50 AS n"))
     assert(counts(byOption) == ((Some(1), Some(5))) && count(name) == 4 && count(s"$name.branch_b") == 1)
@@ -93,7 +98,7 @@ class TableWriteCallsSuite extends AnyFunSuite with StatementFixture {
 
   test("rows of another session are written to the same table, and their counts are read", Slow) {
     val name = items()
-    val other = spark.cloneSession()
+    val other = spark.newSession()
     val changes = tableOf(name).append(other.sql("SELECT 5L AS id, 'b' AS p, 50 AS n"))
     assert(counts(changes) == ((Some(1), Some(0))) && count(name) == 5)
   }

@@ -46,8 +46,7 @@ object MaintainProcedure extends Procedure {
     Procedure.column(
       "gain_per_byte",
       DoubleType,
-      "Expected number of bytes that later scans need not read, for each rewritten byte; a file that scans need not " +
-        "open counts as read.split.open-file-cost bytes"
+      "Bytes that later scans need not read, for each rewritten byte; a file less counts read.split.open-file-cost"
     )
   ))
 

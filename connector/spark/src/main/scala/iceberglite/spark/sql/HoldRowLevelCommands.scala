@@ -24,8 +24,8 @@ import iceberglite.spark.session.{CatalogNames, LiteCatalog}
 
 /**
  * Spark 3.5.0 and 3.5.1 rewrite DELETE, UPDATE and MERGE during resolution, before the rules of extensions that run
- * after resolution. Later releases rewrite them afterwards, so that the rules of this connector see the commands. In the two
- * old releases, [[HoldRowLevelCommands]] hides the tables of parsed commands from Spark's rules,
+ * after resolution. Later releases rewrite them afterwards, so that the rules of this connector see the commands. In
+ * the two old releases, [[HoldRowLevelCommands]] hides the tables of parsed commands from Spark's rules,
  * [[ReleaseRowLevelCommands]] is the first rule after resolution, and [[RewriteRowLevelCommands]] is the last one.
  */
 private[sql] object RewritesDuringResolution {

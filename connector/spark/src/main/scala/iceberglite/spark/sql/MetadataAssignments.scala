@@ -26,9 +26,9 @@ import iceberglite.spec.schema.MetadataColumns
 final private[sql] case class AssignedName(parts: Seq[String], origin: Origin)
 
 /**
- * An UPDATE or MERGE that assigns values to columns with the names of metadata columns. The rule in the companion object
- * rejects the statement as soon as its table is resolved, or replaces this plan by the statement if the table has
- * columns with these names. Spark itself drops assignments to metadata columns without an error.
+ * An UPDATE or MERGE that assigns values to columns with the names of metadata columns. The rule in the companion
+ * object rejects the statement as soon as its table is resolved, or replaces this plan by the statement if the table
+ * has columns with these names. Spark itself drops assignments to metadata columns without an error.
  */
 final private[iceberglite] case class MetadataAssignments(child: LogicalPlan, assigned: Seq[AssignedName])
     extends UnaryCommand {

@@ -107,7 +107,7 @@ final private[iceberglite] class WriteCommit(table: Table) extends ErrorBoundary
     case Left(otherwise) => outcomeOf(otherwise())
   }
 
-  /** Commits changes. @return the outcome, or what to commit instead, because other commits conflict with the changes */
+  /** Commits changes. @return the outcome, or what to commit instead if other commits conflict with the changes */
   private def attempted(pending: PendingCommit): Either[() => PendingCommit, Outcome] =
     try Right(submitted(pending).fold[Outcome](Outcome.AlreadyCommitted)(Outcome.Committed(_, pending)))
     catch {

@@ -22,8 +22,8 @@ import iceberglite.spark.{ScenarioRunner, SharedSession, SparkCatalog}
  * suite writes these columns instead; the changes to the file must then be reviewed.
  *
  * A line that does not begin with a keyword of SQL is one of these: `READ t key=value;...` and `STREAM t key=value;...`
- * read a table with options, `WRITE t key=value;...` appends a row with options, and `CONF key=value;... statement` runs
- * a statement with settings.
+ * read a table with options, `WRITE t key=value;...` appends a row with options, and `CONF key=value;... statement`
+ * runs a statement with settings.
  */
 class ErrorConditionsSuite extends AnyFunSuite with SharedSession {
   import ErrorConditionsSuite._
@@ -62,8 +62,8 @@ class ErrorConditionsSuite extends AnyFunSuite with SharedSession {
     } catch { case NonFatal(e) => outcome(e) }
 
   /**
-   * Returns the outcome for an error. If a task of a query fails, Spark's error has no condition, and the outcome is that
-   * of its first cause with a condition.
+   * Returns the outcome for an error. If a task of a query fails, Spark's error has no condition, and the outcome is
+   * that of its first cause with a condition.
    */
   private def outcome(error: Throwable): Outcome = error match {
     case e: SparkException if e.getErrorClass == null && error.getMessage.startsWith("Job aborted") =>
@@ -140,7 +140,7 @@ object ErrorConditionsSuite {
   /** The conditions that must have a position in the statement. */
   private val withPosition = Set("PARSE_SYNTAX_ERROR", "UNRESOLVED_COLUMN.WITH_SUGGESTION")
 
-  /** Errors that Spark 3.5 raises, before it calls the connector, with the number of an old message as their condition. */
+  /** Errors that Spark 3.5 raises before it calls the connector. Their conditions are numbers of old messages. */
   private val numbered = Map(
     "_LEGACY_ERROR_TEMP_0056" -> "a time in TIMESTAMP AS OF that is not a constant",
     "_LEGACY_ERROR_TEMP_1198" -> "the arguments of a function of a catalog",

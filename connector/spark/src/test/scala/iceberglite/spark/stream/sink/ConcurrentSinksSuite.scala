@@ -35,7 +35,7 @@ class ConcurrentSinksSuite extends AnyFunSuite with SinkFixture {
 
   for (version <- Seq(2, 3))
     test(
-      s"two queries that replace rows by key, compaction and expiration keep the last row of each key, in version $version",
+      s"two queries that replace rows, compaction and expiration keep the last row of each key, in version $version",
       Slow
     ) {
       val t = tableWith(
@@ -48,8 +48,8 @@ class ConcurrentSinksSuite extends AnyFunSuite with SinkFixture {
     }
 
   /**
-   * Runs queries into a table, each with four micro-batches, beside a compaction and an expiration. Each query runs each
-   * of its micro-batches twice.
+   * Runs queries into a table, each with four micro-batches, beside a compaction and an expiration. Each query runs
+   * each of its micro-batches twice.
    *
    * @param rowsOf returns the rows of a micro-batch for the number of the query and of the micro-batch
    */
