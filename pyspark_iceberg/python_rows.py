@@ -8,9 +8,16 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.types import DataType, IntegralType, MapType, StructType, TimestampType
+from pyspark.sql.types import (
+    DataType,
+    IntegralType,
+    MapType,
+    StructType,
+    TimestampType,
+    _make_type_verifier,
+)
 
-from pyspark_iceberg.arrow import from_arrow
+from pyspark_iceberg.arrow import from_arrow, is_connect
 
 
 def to_df(spark: SparkSession, rows: Any, schema: StructType) -> DataFrame:
@@ -29,7 +36,7 @@ def to_df(spark: SparkSession, rows: Any, schema: StructType) -> DataFrame:
     """
     is_arrow, is_pandas = hasattr(rows, "to_pylist"), hasattr(rows, "itertuples")
     if not is_arrow and not is_pandas:
-        return spark.createDataFrame(rows, schema)
+        return _create(spark, rows, schema)
     names = [str(name) for name in (rows.column_names if is_arrow else rows.columns)]
     columns = _fields(names, schema)
     df = from_arrow(spark, rows, columns)
@@ -41,7 +48,16 @@ def to_df(spark: SparkSession, rows: Any, schema: StructType) -> DataFrame:
     else:
         present = rows.astype(object).where(rows.notna(), None)
         values = list(present.itertuples(index=False, name=None))
-    return spark.createDataFrame(_converted(spark, values, columns), columns)
+    return _create(spark, _converted(spark, values, columns), columns)
+
+
+def _create(spark: SparkSession, rows: Any, schema: StructType) -> DataFrame:
+    if is_connect(spark):
+        # Spark Connect does not check the types: it would store 1.5 in a column of integers as 1.
+        verify = _make_type_verifier(schema)
+        for row in rows:
+            verify(row)
+    return spark.createDataFrame(rows, schema)
 
 
 def _fields(names: Sequence[str], schema: StructType) -> StructType:

@@ -66,7 +66,8 @@ def test_a_filter_on_a_missing_column_is_rejected(spark: SparkSession, table: st
 def test_a_damaged_metadata_file_is_reported(spark: SparkSession, table: str, filled: Path, damage: str) -> None:
     file = max((filled / "metadata").glob("v*.metadata.json"), key=lambda f: int(f.name[1:].split(".")[0]))
     whole = file.read_bytes()
-    file.write_bytes(whole[: len(whole) // 2] if damage == "cut" else b"<html>503</html>")
+    # A session that knows the table reads only the beginning of an unchanged metadata file again.
+    file.write_bytes(whole[:40] if damage == "cut" else b"<html>503</html>")
     refresh(spark, table)
     message = failure(spark, f"SELECT * FROM {table}")
     file.write_bytes(whole)

@@ -87,32 +87,37 @@ def test_a_release_collects_and_checks_its_artefacts(
     settings = (ROOT / "project" / "release.properties").read_text(encoding="utf-8")
     (tmp_path / "project" / "release.properties").write_text(re.sub(r"=$", "= x", settings, flags=re.M))
     (tmp_path / "CHANGELOG.md").write_text(f"## {release.VERSION} (2026-12-01)\n", encoding="utf-8")
-    folder = tmp_path / "maven" / Path(*release.GROUP.split(".")) / release.MODULE / release.VERSION
-    folder.mkdir(parents=True)
     (tmp_path / "dist").mkdir()
     wheel = tmp_path / "dist" / "package.whl"
     wheel.write_bytes(b"wheel")
-    name = f"{release.MODULE}-{release.VERSION}"
-    for ending in (".jar", "-sources.jar", "-javadoc.jar"):
-        with zipfile.ZipFile(folder / f"{name}{ending}", "w") as jar:
-            for entry in ("META-INF/LICENSE", "META-INF/NOTICE"):
-                jar.writestr(entry, "text")
+    poms = []
+    for module in release.MODULES:
+        folder = tmp_path / "maven" / Path(*release.GROUP.split(".")) / module / release.VERSION
+        folder.mkdir(parents=True)
+        poms.append(folder / f"{module}-{release.VERSION}.pom")
+        for ending in (".jar", "-sources.jar", "-javadoc.jar"):
+            with zipfile.ZipFile(folder / f"{module}-{release.VERSION}{ending}", "w") as jar:
+                for entry in ("META-INF/LICENSE", "META-INF/NOTICE"):
+                    jar.writestr(entry, "text")
     checked: list[object] = []
     monkeypatch.setattr(release, "require_working_wheel", checked.append)
     monkeypatch.setattr(release, "require_working_module", checked.append)
     monkeypatch.setattr("sys.argv", ["release.py", "--maven", str(tmp_path / "maven"), "--wheel", str(wheel)])
     with pytest.raises(SystemExit, match=r"\.pom not found"):
         release.main()
-    (folder / f"{name}.pom").write_text(POM.replace("<scm/>", ""), encoding="utf-8")
+    for pom in poms:
+        pom.write_text(POM.replace("<scm/>", ""), encoding="utf-8")
     with pytest.raises(SystemExit, match=r"\.pom has no scm"):
         release.main()
     assert checked == []
-    (folder / f"{name}.pom").write_text(POM, encoding="utf-8")
+    for pom in poms:
+        pom.write_text(POM, encoding="utf-8")
     release.main()
     assert checked == [wheel, tmp_path / "maven"]
     sums = (tmp_path / "dist" / "SHA256SUMS").read_text(encoding="utf-8").splitlines()
     listed = {line.split("  ")[1]: line.split("  ")[0] for line in sums}
-    assert set(listed) == {wheel.name, *(f"{name}{e}" for e in (".jar", "-sources.jar", "-javadoc.jar", ".pom"))}
+    endings = (".jar", "-sources.jar", "-javadoc.jar", ".pom")
+    assert set(listed) == {wheel.name, *(f"{m}-{release.VERSION}{e}" for m in release.MODULES for e in endings)}
     for file, checksum in listed.items():
         assert hashlib.sha256((tmp_path / "dist" / file).read_bytes()).hexdigest() == checksum
 

@@ -1,5 +1,7 @@
 package iceberglite.spark.error
 
+import java.util.concurrent.atomic.AtomicBoolean
+
 import org.apache.spark.SparkContext
 
 /**
@@ -15,7 +17,7 @@ final private[error] case class Stop(
     interruptsTasks: Boolean,
     interruptsDriver: Boolean
 ) {
-  import Stop.Group
+  import Stop.{Group, Running}
 
   /**
    * Runs a statement in a job group. Afterwards, clears the job group and the interrupt status of the thread, so that
@@ -25,9 +27,12 @@ final private[error] case class Stop(
    */
   def run[A](context: SparkContext)(statement: => A): A = {
     context.setJobGroup(Group, "statement to stop", interruptsTasks)
+    Running.synchronized(Running.set(true))
     try statement
     catch { case e: InterruptedException => throw new IllegalStateException("The thread was interrupted", e) }
     finally {
+      // A task that stops the statement may still run; its interrupt must not come after this method.
+      Running.synchronized(Running.set(false))
       context.clearJobGroup()
       Thread.interrupted()
     }
@@ -37,14 +42,21 @@ final private[error] case class Stop(
   def fault(context: SparkContext): Fault.Stopped = {
     val driver = Thread.currentThread
     Fault.Stopped { () =>
-      if (cancelsJobs) context.cancelJobGroup(Group)
-      if (interruptsDriver) driver.interrupt()
+      Running.synchronized {
+        if (Running.get) {
+          if (cancelsJobs) context.cancelJobGroup(Group)
+          if (interruptsDriver) driver.interrupt()
+        }
+      }
     }
   }
 }
 
 private[error] object Stop {
   private val Group = "maintenance to stop"
+
+  /** Whether a statement is running that can be stopped. The object is also the lock of statements and faults. */
+  private val Running = new AtomicBoolean
 
   private val cancelJobs = Stop("cancelJobGroup", cancelsJobs = true, interruptsTasks = false, interruptsDriver = false)
 
