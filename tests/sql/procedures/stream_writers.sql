@@ -1,6 +1,9 @@
 -- Streaming queries that have written to a table are listed from its properties, and their records are removed.
 
-CREATE TABLE t (id INT) USING iceberg TBLPROPERTIES (
+CREATE TABLE t (id INT) USING iceberg;
+
+-- CREATE TABLE does not store such records, so that a copy of a definition does not contain them.
+ALTER TABLE t SET TBLPROPERTIES (
   'application-version.6b0e1d9c-2f5d-4a0e-9c53-2f3a4b5c6d7e' = '41',
   'application-version.0f7c2a44-9a0b-4b58-8f0e-5d7c8b9a0e1f' = 'unknown',
   'application-version.nightly' = '20260131'

@@ -56,10 +56,10 @@ private[iceberglite] object StorageErrors {
   }
 
   /**
-   * Returns whether a file is unreadable because it is missing or its content is damaged. The result is false if the
-   * storage failed or denied access, because another attempt to read the file may then succeed.
+   * Returns whether a file is certainly missing or damaged. The result is false if the storage failed or denied access,
+   * or if the file is longer than this driver may read, because another attempt to read the file may then succeed.
    */
-  def isDamage(e: UnreadableFile): Boolean = e.cause.forall {
+  def isDamage(e: UnreadableFile): Boolean = e.cause.exists {
     case _: ZipException | _: ChecksumException => true
     case cause => isMissing(cause)
   }

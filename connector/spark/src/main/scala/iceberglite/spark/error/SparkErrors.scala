@@ -104,7 +104,10 @@ object SparkErrors {
         ErrorCondition(cause.getErrorClass, state, cause.getMessageParameters.asScala.toMap)
     }
     val condition = if (conditions.hasNext) conditions.next() else ErrorCondition.JobFailed
-    new OperationError(error.getMessage, error, condition)
+    // PySpark looks for the error of a Python function in the direct cause.
+    val converted = new OperationError(error.getMessage, error.getCause, condition)
+    converted.setStackTrace(error.getStackTrace)
+    converted
   }
 
   private def messageOf(name: String, error: IcebergError): String =

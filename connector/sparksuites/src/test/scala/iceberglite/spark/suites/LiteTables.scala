@@ -10,7 +10,7 @@ import org.apache.spark.sql.catalyst.expressions.DynamicPruningExpression
 import org.apache.spark.sql.connector.RowLevelOperationSuiteBase
 import org.apache.spark.sql.connector.catalog.{Column, TableCatalog}
 import org.apache.spark.sql.connector.expressions.{Expressions, Transform}
-import org.apache.spark.sql.execution.InSubqueryExec
+import org.apache.spark.sql.execution.{InSubqueryExec, SparkPlan}
 import org.apache.spark.sql.execution.datasources.v2.BatchScanExec
 import org.apache.spark.sql.types.StructType
 import org.scalactic.source.Position
@@ -18,6 +18,7 @@ import org.scalatest.Tag
 
 import iceberglite.Sampling
 import iceberglite.spark.{SharedSession, SparkCatalog}
+import iceberglite.spark.rules.ReportedWriteExec
 
 /**
  * Runs one of Spark's suites of row-level statements with an iceberg-lite catalog, which has the name `cat`. If
@@ -101,6 +102,12 @@ trait LiteTables extends RowLevelOperationSuiteBase {
   private def firstScan(query: String): BatchScanExec = {
     val scans = collect(executeAndKeepPlan(sql(query))) { case scan: BatchScanExec => scan }
     scans.headOption.getOrElse(fail(s"the plan of the query has no scan: $query"))
+  }
+
+  /** Returns the plan without the node that iceberg-lite adds around a write. */
+  override protected def executeAndKeepPlan(func: => Unit): SparkPlan = super.executeAndKeepPlan(func) match {
+    case ReportedWriteExec(write) => write
+    case plan => plan
   }
 
   /** Checks that the scan reads only columns that Spark's test expects. */

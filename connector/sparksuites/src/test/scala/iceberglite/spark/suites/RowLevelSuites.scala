@@ -12,7 +12,11 @@ import org.scalatest.tags.Slow
 
 /** Tests of Spark that do not apply to iceberg-lite tables, with the reasons. */
 private object InapplicableTests {
+  private val nulls = "the error for a null in a required column is ICEBERG_LITE.NOT_NULL_VIOLATION"
+
   val forAllModes: Map[String, String] = Map(
+    "update with NOT NULL checks" -> nulls,
+    "merge with NOT NULL checks" -> nulls,
     "delete with unsupported predicates cannot be converted into delete with filters" ->
       "iceberg-lite deletes whole partitions without a rewrite, whatever the predicate"
   )
