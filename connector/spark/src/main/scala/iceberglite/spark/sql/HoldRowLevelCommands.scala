@@ -41,6 +41,7 @@ private[sql] object RewritesDuringResolution {
 /** The table of a command that Spark must not rewrite yet. */
 final private[sql] case class HeldTarget(child: LogicalPlan) extends UnaryNode {
   override def output: Seq[Attribute] = child.output
+  override def metadataOutput: Seq[Attribute] = child.metadataOutput
   override protected def withNewChildInternal(newChild: LogicalPlan): LogicalPlan = copy(child = newChild)
 }
 
@@ -58,9 +59,11 @@ final private[iceberglite] class HoldRowLevelCommands(
     case merge: MergeIntoTable => merge.copy(targetTable = held(merge.targetTable))
   }
 
-  private def held(target: LogicalPlan): LogicalPlan =
-    if (target.exists(_.isInstanceOf[HeldTarget])) target
-    else target.transformUp { case relation: UnresolvedRelation if isOurs(relation) => HeldTarget(relation) }
+  /** Hides a table with its alias, because Spark finds metadata columns only directly below an alias. */
+  private def held(target: LogicalPlan): LogicalPlan = target.collectFirst {
+    case _: HeldTarget => target
+    case relation: UnresolvedRelation if isOurs(relation) => HeldTarget(target)
+  }.getOrElse(target)
 
   private def isOurs(relation: UnresolvedRelation): Boolean =
     CatalogNames.resolve(session, relation.multipartIdentifier)._1.isInstanceOf[LiteCatalog]
