@@ -20,7 +20,7 @@ STATEMENTS = (
     "ALTER TABLE lite.db.t ADD PARTITION FIELD truncate(1, s)",
     "ALTER TABLE lite.db.t WRITE ORDERED BY id DESC",
     "DELETE FROM lite.db.t WHERE id % 10 = 3",
-    "UPDATE lite.db.t SET n.a = n.a + 1 WHERE s = 's7'",
+    "UPDATE lite.db.t t SET n.a = t.n.a + 1 WHERE t.s = 's7' AND t._file IS NOT NULL",
     "MERGE INTO lite.db.t t USING (SELECT 7L AS id UNION ALL SELECT 1000L) s ON t.id = s.id "
     "WHEN MATCHED THEN UPDATE SET s = 'merged' WHEN NOT MATCHED THEN INSERT (id, s) VALUES (s.id, 'new') "
     "WHEN NOT MATCHED BY SOURCE AND t.id = 99 THEN DELETE",
