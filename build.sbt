@@ -220,7 +220,9 @@ lazy val bench = (project in file("connector/bench"))
   )
 
 val fetch =
-  taskKey[Seq[File]]("Writes the class paths of the servers of the tests, of their clients and of peers below .tools/servers")
+  taskKey[Seq[File]](
+    "Writes the class paths of the servers of the tests, of their clients and of peers below .tools/servers"
+  )
 
 /** The servers that the tests and `make stack` start, and the peers of `make bench-peers`. No code depends on them, and they are not published. */
 lazy val servers = (project in file("tests/servers"))
