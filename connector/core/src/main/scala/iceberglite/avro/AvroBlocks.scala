@@ -127,7 +127,10 @@ final private[iceberglite] class AvroBlocks(
     }
   }
 
-  /** Limits the total decompressed size, because many small blocks together can form a decompression bomb. */
+  /**
+   * Limits the ratio of the decompressed size to the stored size of all blocks read so far, because many small blocks
+   * together can form a decompression bomb.
+   */
   private def checkExpansion(): Unit = {
     decompressedBytes += decompressed.remaining
     val compressedBytes = source.position - firstByte

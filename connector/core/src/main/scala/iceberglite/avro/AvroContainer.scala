@@ -76,7 +76,7 @@ final private[iceberglite] class AvroContainerReader private (
 
   /**
    * Closes the file. A caller that reads all records need not call this method, because the file is closed
-   * automatically after the last record.
+   * automatically when the iterator has no more records.
    */
   override def close(): Unit = source.close()
 }

@@ -44,8 +44,8 @@ final private[iceberglite] class AvroRow(size: Int) {
   }
 
   /**
-   * Returns the value of a column of numbers as an option. If the value is the same as in the previous record, the
-   * result is the same object as for that record, because consecutive records often have equal values.
+   * Returns the value of a column of numbers as an option. If the last record for which this method was called had the
+   * same value, the result is the same object, because consecutive records often have equal values.
    */
   def longOption(column: StructColumn[_, Long]): Option[Long] =
     if (!has(column)) None

@@ -21,8 +21,8 @@ object AvroSchemas {
   private val MapLogicalType = "map"
 
   /**
-   * Returns the record schema of a struct. Nested structs are named `r<field id>`, and the entries of a map with keys
-   * that are not strings `k<key id>_v<value id>`.
+   * Returns the record schema of a struct. Nested structs and variants are named `r<field id>`, and the entries of a
+   * map with keys that are not strings `k<key id>_v<value id>`.
    */
   def of(struct: StructType, recordName: String): AvroSchema = record(struct.fields, recordName)
 

@@ -107,8 +107,8 @@ private[iceberglite] object LiteralDecoder {
   }
 
   /**
-   * Converts days to microseconds or nanoseconds. Nanosecond timestamps cover only the years 1677 to 2262. A date
-   * outside of this range is an error (spec version 3: "failing at run time").
+   * Converts days to microseconds or nanoseconds. A date outside of the range of the timestamps is an error (spec
+   * version 3: "failing at run time"). For example, nanosecond timestamps cover only the years 1677 to 2262.
    */
   private def ofDays(days: Int, unitsOfDay: Long): Long = Try(Math.multiplyExact(days.toLong, unitsOfDay)).getOrElse(
     throw AvroFault(s"The date $days (days since 1970-01-01) is out of range for a timestamp")

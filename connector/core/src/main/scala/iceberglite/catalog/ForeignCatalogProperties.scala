@@ -45,7 +45,7 @@ object ForeignCatalogProperties {
 
   private val general: Seq[ForeignSetting] = Seq(
     warned("lock-impl", "Catalogs of this type commit without a lock manager, also in Apache Iceberg"),
-    warned("lock.*", "No lock manager is used, because commits are exclusive without a lock"),
+    warned("lock.*", "No lock manager is used, because commits are exclusive without a lock manager"),
     warned("cache.case-sensitive", "Names of cached tables are case-sensitive", "true"),
     accepted("client-pool-cache-keys", "A catalog shares its connections with no other catalog or session"),
     warned("auth.session-timeout-ms", "The session of a catalog with its REST server lasts as long as the catalog"),

@@ -15,9 +15,9 @@ import iceberglite.spec.rest.{MetricsReport, MetricsReportJson}
 import iceberglite.table.{MetricsReporter, TableIdentifier}
 
 /**
- * Passes the metrics of a catalog's scans and commits to their receivers, on a background thread. A report never delays
- * or fails the operation: if the receivers are slow, reports are dropped. Reports that are not delivered when the
- * process ends are lost.
+ * Passes the metrics of a catalog's scans and commits to their receivers, on a background thread. A slow or
+ * failing receiver neither delays nor fails the operation: if the receivers are slow, reports are dropped. Reports that
+ * are not delivered when the process ends are lost.
  *
  * @param receivers the functions that receive each report; if there are none, reports are not created
  * @param closeSeconds the time that `close` waits for the receivers

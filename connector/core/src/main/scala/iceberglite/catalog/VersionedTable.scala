@@ -30,13 +30,16 @@ final private[catalog] class VersionedTable(
 
   def newest(): Option[TableVersion] = files.newest()
 
-  /** Returns the newest version. If it is `known`, only the beginning of its metadata file is read. */
+  /**
+   * Returns the newest version. If `known` is still the newest, returns `known` and reads only the beginning of its
+   * metadata file.
+   */
   def reload(known: TableVersion): Option[TableVersion] =
     if (isNewest(known)) Some(known) else newest()
 
   /**
-   * Whether a version is certainly the newest. A dropped table that was created again, or a version that was withdrawn,
-   * may have a file of the same name, so that the file is compared too.
+   * Whether a version is certainly the newest. The file is compared too, because its name can be used again: by a table
+   * that was dropped and created again, or by another commit if the first commit withdrew its file.
    */
   private def isNewest(known: TableVersion): Boolean = files.numberIn(known.metadataLocation).exists { number =>
     val hasNewer =

@@ -9,8 +9,8 @@ private[catalog] object Warehouse {
   private val Scheme = "^[A-Za-z][A-Za-z0-9+.-]*:.*".r
 
   /**
-   * Returns the location as an absolute path without a trailing slash. The path is absolute so that tables can be
-   * opened from any working directory.
+   * Returns the location as an absolute path without a trailing slash; only the root of a file system keeps its slash.
+   * The path is absolute so that tables can be opened from any working directory.
    */
   def of(location: String): String = {
     val absolute = location match {

@@ -70,7 +70,7 @@ final case class DataSource(
  * @param schema the columns of the file
  * @param properties table properties, such as compression and sizes
  * @param modes metrics mode of each column
- * @param keyValues additional key-value metadata for the file's footer
+ * @param keyValues additional key-value metadata of the file
  */
 final case class DataTarget(
     io: FileIO,

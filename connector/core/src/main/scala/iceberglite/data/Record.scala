@@ -25,7 +25,10 @@ final class Record(val values: Array[AnyRef]) {
 
   def size: Int = values.length
 
-  /** Compares the values, including nested records; floating point numbers are compared by their bits. */
+  /**
+   * Compares the values, including nested records. Floating point numbers outside of lists and maps are compared by
+   * their bits.
+   */
   override def equals(that: Any): Boolean = that match {
     case other: Record => Arrays.equals(values, other.values)
     case _ => false

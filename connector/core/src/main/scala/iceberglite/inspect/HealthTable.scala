@@ -39,7 +39,8 @@ object HealthTable extends MetadataTable {
         7,
         "gain_per_byte",
         DoubleType,
-        "Bytes saved for each byte rewritten; an avoided file counts as read.split.open-file-cost bytes"
+        "Bytes saved for each byte rewritten, including read.split.open-file-cost bytes for each file by which the " +
+          "number of files decreases"
       ),
       NestedField.required(
         8,

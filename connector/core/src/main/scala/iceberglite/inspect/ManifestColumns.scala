@@ -109,7 +109,10 @@ final private[inspect] class ManifestValues(metadata: TableMetadata, files: Snap
       summaries(m)((summary, ordinal) => summary.containsNan.getOrElse(hasNan(m, ordinal)))
   }
 
-  /** Returns the values of [[ManifestColumns.ofTree]] for the root, if it lists files itself, and for the manifests. */
+  /**
+   * Returns the values of [[ManifestColumns.ofTree]] for the manifests and, if the snapshot has a root instead of a
+   * manifest list, for the root.
+   */
   def ofTree: Vector[Vector[Any]] =
     files.treeRoot.toVector.map(ofRoot(_) ++ Vector(Vector.empty, 0)) ++ files.manifests.map { m =>
       val values = ofSnapshot(m)

@@ -42,7 +42,10 @@ object MetadataFiles {
   /** Maximum size of decompressed metadata, in bytes. */
   private val MaxBytes = 1L << 30
 
-  /** Number of bytes that are read if only the UUID is needed. The UUID is one of the first keys that writers write. */
+  /**
+   * Number of bytes that are read if only the UUID or the time of the last change is needed. Both are among the first
+   * keys that writers write.
+   */
   private val HeadBytes = 1 << 16
 
   /**

@@ -10,7 +10,7 @@ sealed trait SnapshotTarget {
   /**
    * Returns the parent of the new snapshot.
    *
-   * @throws NotFound if the branch does not exist; `main` always exists
+   * @throws NotFound if the branch does not exist and the commit does not create it; `main` always exists
    * @throws InvalidArgument if the reference is a tag
    */
   def head(base: TableMetadata): Option[Snapshot]

@@ -18,8 +18,8 @@ import iceberglite.table.Environment
 
 /**
  * A pool of connections to a Hive Metastore. The connections use Hive's own client, which supports Kerberos, TLS and
- * several servers. Unlike in Hive's retrying client, updates are not retried automatically, because a retried update
- * could undo an update of another writer.
+ * several servers. Unlike in Hive's retrying client, updates of tables are not retried automatically, because a
+ * retried update could undo an update of another writer.
  *
  * @param size maximum number of open connections
  * @param idleMs time after which an unused connection is closed

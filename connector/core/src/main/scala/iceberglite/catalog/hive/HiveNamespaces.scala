@@ -108,7 +108,7 @@ final private[catalog] class HiveNamespaces(
    * Returns the directory in which the tables of a database are created.
    *
    * @throws NotFound if the database does not exist
-   * @throws InvalidArgument if neither the database nor the catalog has a location
+   * @throws InvalidArgument if the database has no location and the catalog has no warehouse
    */
   def location(name: String): String =
     properties(name).getOrElse(throw noNamespace(name)).get(Location).orElse(inWarehouse(name)).getOrElse(
@@ -127,7 +127,10 @@ final private[catalog] class HiveNamespaces(
     catch { case _: NoSuchObjectException => None }
   }
 
-  /** Returns the location that the Metastore also gives to a database, whose name it stores in lower case. */
+  /**
+   * Returns the default location of a database in the catalog's warehouse. The Metastore uses the same directory name:
+   * the name of the database, which it stores in lower case, with the suffix `.db`.
+   */
   private def inWarehouse(name: String): Option[String] =
     warehouse.map(TableLocations.inside(_, s"${name.toLowerCase(Locale.ROOT)}.db"))
 

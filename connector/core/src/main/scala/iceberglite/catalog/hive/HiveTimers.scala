@@ -10,7 +10,7 @@ private[hive] object HiveTimers {
 
   /**
    * The number of threads for repeated work. These threads run only heartbeats, because a lock whose heartbeat is late
-   * expires. More than one is needed, so that a blocked heartbeat does not delay other heartbeats.
+   * expires. More than one thread is needed, so that a blocked heartbeat does not delay other heartbeats.
    */
   private val Threads = 2
   private lazy val timers: ScheduledExecutorService =
@@ -19,7 +19,7 @@ private[hive] object HiveTimers {
   /**
    * Repeats work until it is cancelled.
    *
-   * @param millis the interval in milliseconds; the first run starts after half of it
+   * @param millis the interval in milliseconds; the first run starts after half of the interval
    */
   def every(millis: Long, what: String)(work: => Unit): ScheduledFuture[_] =
     timers.scheduleWithFixedDelay(() => Cleanup.quietly(what)(work), millis / 2, millis, TimeUnit.MILLISECONDS)

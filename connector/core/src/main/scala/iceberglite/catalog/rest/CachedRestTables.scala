@@ -19,7 +19,7 @@ final private[catalog] class CachedRestTables(capacity: Int, expirationMs: Long,
   /**
    * Returns a cached table.
    *
-   * @param refsOnly whether its metadata has only the snapshots to which branches and tags refer
+   * @param refsOnly whether the cached metadata has only the snapshots to which branches and tags refer
    */
   def get(id: TableIdentifier, refsOnly: Boolean): Option[Entry] =
     entries.get((id, refsOnly)).filter(e =>

@@ -14,7 +14,8 @@ private[catalog] object CommitOutcome {
    * Sends the request of a commit and determines the outcome of the commit.
    *
    * @param table the name of the table or view, for messages; for a commit to several tables, all names
-   * @param errors the errors for rejections that have a specific meaning for this commit
+   * @param errors the errors for rejections that have a specific meaning for this commit. They also apply if an earlier
+   *   attempt may have succeeded (`earlierOutcomeUnknown`)
    * @param alreadyCommitted for rejections which mean that an earlier attempt succeeded, returns the result of that
    *   attempt
    * @return the response or, if an earlier attempt succeeded, the result of that attempt as `Left`

@@ -3,8 +3,9 @@ package iceberglite.catalog.rest
 import iceberglite.spec.IcebergError
 
 /**
- * Sends requests for objects that may not exist. A response of a proxy with status 404 is an error, because it does not
- * show whether the object exists in the catalog.
+ * Sends requests for objects that may not exist. If a proxy responds with status 404, an error is thrown, because the
+ * response does not show whether the object exists in the catalog. Responses to HEAD requests have no body by which a
+ * proxy could be recognized, so their status 404 always means that the object does not exist.
  */
 private[catalog] object Lookup {
 

@@ -42,7 +42,9 @@ private[catalog] object Outcome {
   /** The last attempt was rejected. @param earlierOutcomeUnknown whether an earlier attempt may have succeeded */
   final case class Rejected(response: RestResponse, earlierOutcomeUnknown: Boolean) extends Outcome
 
-  /** No attempt was sent, for example because there was no connection. */
+  /**
+   * The last attempt was not sent, for example because there was no connection. No earlier attempt can have succeeded.
+   */
   final case class Unsent(reason: String) extends Outcome
 
   /** An attempt may have succeeded, but there was no response to the last attempt. */
@@ -51,7 +53,8 @@ private[catalog] object Outcome {
 
 /**
  * Sends requests. Retries a request if the server rejected it temporarily or rejected its credentials, or if the
- * connection failed. The pause before a retry doubles each time, or is longer if the server requests a longer pause.
+ * connection failed. After rejected credentials, the retry is immediate. Before other retries, there is a pause, which
+ * doubles each time up to a limit, or is longer if the server requests a longer pause.
  */
 final private[catalog] class RequestSender(settings: RestSettings, transport: Transport, environment: Environment) {
   import Outcome._

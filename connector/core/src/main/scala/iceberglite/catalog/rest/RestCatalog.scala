@@ -77,8 +77,8 @@ final class RestCatalog private (
   override def commitAll(changes: Vector[TableChange]): Unit = if (changes.nonEmpty) tables.commitAll(changes)
 
   /**
-   * Creates an empty table with a single request, because a server need not support staged creation. A clone is staged,
-   * because it has more than the request can express.
+   * Creates an empty table without staging it, because a server need not support staged creation. A clone is staged,
+   * because the request cannot express all of its metadata.
    */
   override def create(id: TableIdentifier, creation: TableCreation): Table =
     if (creation.cloneOf.isDefined) super.create(id, creation)

@@ -14,9 +14,9 @@ import iceberglite.table.Environment
  * A request to a server.
  *
  * @param what the purpose of the request, for messages, such as `load table lite.db.t`
- * @param retryMode determines in which cases the request may be retried; by default `Always` for requests that only
- *   read, otherwise `IfNotProcessed`. A DELETE is not idempotent: if its response is lost, a retry would drop an object
- *   that was created in the meantime
+ * @param retryMode determines in which cases the request may be retried; by default `IfNotProcessed` for
+ *   requests that may change a table, a view or a namespace, otherwise `Always`. A DELETE is not idempotent: if its
+ *   response is lost, a retry would drop an object that was created in the meantime
  */
 final private[catalog] case class RestRequest(
     what: String,

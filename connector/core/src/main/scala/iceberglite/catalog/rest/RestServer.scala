@@ -26,7 +26,7 @@ final private[catalog] class RestServer private (
 
   /**
    * Checks that the server has the endpoint of a request. If the server supports idempotency keys, adds such a key to
-   * each request that is not read-only, so that the request may be retried.
+   * each request that may change a table, a view or a namespace, so that the request may be retried.
    */
   def prepare(request: RestRequest): RestRequest = {
     if (!has(request.endpoint)) {

@@ -55,8 +55,8 @@ private[catalog] object TableAccess {
     else TableAccess(Some(io.configured(settings.properties ++ renewal)), settings.expiresMs)
 
   /**
-   * Selects the credential with the longest prefix (REST OpenAPI description: `StorageCredential`). The schemes `s3`,
-   * `s3a` and `s3n` are the same. A prefix may end with the slash that follows the directory.
+   * Selects the credential with the longest prefix of the location (REST OpenAPI description: `StorageCredential`). The
+   * schemes `s3`, `s3a` and `s3n` are the same. A prefix may end with the slash that follows the directory.
    */
   private[rest] def credentialFor(credentials: Vector[Credential], location: String): Option[Credential] = {
     val directory = S3Settings.withoutScheme(location).stripSuffix("/") + "/"

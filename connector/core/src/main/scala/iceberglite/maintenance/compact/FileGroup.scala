@@ -25,7 +25,10 @@ final case class FileGroup(partition: Option[PartitionTuple], tasks: Vector[File
   override def bytes: Long = tasks.iterator.map(_.file.fileSizeInBytes).sum
 }
 
-/** Chooses the data files to rewrite, by the rules of Apache Iceberg. */
+/**
+ * Chooses the data files to rewrite, by the rules of Apache Iceberg or, if they are clustered, by those of
+ * [[ClusteredGroups]].
+ */
 object FileGroup {
 
   /**
@@ -52,8 +55,8 @@ object FileGroup {
   }
 
   /**
-   * Returns the files of the new files' partition spec by partition, and all files of other partition specs as one
-   * group. Without clustering columns, only the files that [[isChosen]] selects are returned, so that a table with many
+   * Returns the files with the partition spec of the new files by partition, and all files with other partition specs
+   * as one group. Without clustering columns, only the files that [[isChosen]] selects are returned, so that a table with many
    * files needs little memory.
    */
   private[compact] def byPartition(

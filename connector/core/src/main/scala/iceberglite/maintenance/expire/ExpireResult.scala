@@ -25,7 +25,7 @@ final case class FileCounts(
  * @param snapshotIds the ids of the expired snapshots
  * @param refs the names of the expired branches and tags
  * @param deleted the files that were deleted; for a dry run, the files that would be deleted
- * @param kept the files that no snapshot refers to any more, but that were not deleted. They are now orphan files
+ * @param kept the files that no snapshot refers to any more, but that are not deleted. They become orphan files
  * @param reads the queries that were running when the expiration began and that read the expired snapshots
  */
 final case class ExpireResult(

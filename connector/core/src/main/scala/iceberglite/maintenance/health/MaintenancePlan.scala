@@ -13,8 +13,8 @@ object MaintenancePlan {
 
   /**
    * Returns a step for each action. The steps that are due come first, in descending order of their gain for each
-   * rewritten byte. The gain is the number of saved bytes plus the cost of the avoided files
-   * (`read.split.open-file-cost` for each file). The other steps follow in the order of [[MaintenanceAction.all]]. The
+   * rewritten byte. The gain is the number of saved bytes plus `read.split.open-file-cost` for each file by which
+   * the number of files decreases. The other steps follow in the order of [[MaintenanceAction.all]]. The
    * removal of orphan files is included only if the options request it, or if orphan files were searched for.
    *
    * @param health the health of the table
@@ -116,7 +116,7 @@ object MaintenancePlan {
     def rewriteManifests: MaintenanceStep = {
       val avoided = manifests.rewrite.files - manifests.rewrite.newFiles
       val isDue = avoided >= MinAvoidedManifests && avoided * 4 >= manifests.rewrite.files
-      val rule = s"; a rewrite is due if it avoids $MinAvoidedManifests manifests and a quarter of all"
+      val rule = s"; a rewrite is due if it reduces their number by $MinAvoidedManifests and by a quarter"
       step(
         RewriteManifests,
         isDue,

@@ -60,8 +60,8 @@ object MaintenanceAction {
  * @param filesAfter the expected number of files that replace them, or the number of remaining snapshots for an
  *   expiration
  * @param bytesToRewrite the number of bytes that the action would rewrite
- * @param gainPerByte the number of bytes that the action saves for each byte that it rewrites. Each avoided file counts
- *   as `read.split.open-file-cost` bytes
+ * @param gainPerByte the number of bytes that the action saves for each byte that it rewrites, including
+ *   `read.split.open-file-cost` bytes for each file by which the number of files decreases
  * @param measures the numbers of the table that the decision is based on, by name
  */
 final case class MaintenanceStep(
@@ -82,7 +82,7 @@ object StepStatus {
   case object Planned extends StepStatus("planned")
   case object Done extends StepStatus("done")
 
-  /** The step is not due, or the budget does not suffice. */
+  /** The step is not due, or the budget of bytes or time does not suffice. */
   case object Skipped extends StepStatus("skipped")
 
   /**
