@@ -23,7 +23,7 @@ from typing import IO
 from runner.budget import Budget
 from runner.hanging import Deadline, release, thread_dump
 from runner.machine import Watch, temporary
-from runner.reports import Suite, count, failures, read, slowest, summary
+from runner.reports import Suite, count, failed_tasks, failures, read, slowest, summary
 from servers.shared import SHARED, share
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -83,6 +83,7 @@ class Run:
         self._environment = environment
         self._watch = watch
         self._style = style
+        self._failed_tasks: list[str] = []
         self.failures: list[str] = []
 
     def run(self) -> None:
@@ -111,7 +112,8 @@ class Run:
         listener.join()
         sbt.wait()
         if sbt.returncode:
-            self.failures.append("sbt failed; if no failed test is listed, see the output of sbt")
+            tasks = self._failed_tasks or [f"exit code {sbt.returncode}; see the output of sbt"]
+            self.failures.extend(f"sbt: {task}" for task in tasks)
 
     def _python(self) -> None:
         command = [sys.executable, "-m", "pytest", f"--junitxml={REPORTS / 'pytest.xml'}", "-p", "no:cacheprovider"]
@@ -132,12 +134,16 @@ class Run:
         return process
 
     def _listen(self, lines: IO[str]) -> None:
-        """Print the output of sbt. If a test hangs, kill its JVM; if a JVM died, let sbt continue without it."""
+        """Print the output of sbt, and collect its failed tasks.
+
+        If a test hangs, kill its JVM. If a JVM died, let sbt continue without it.
+        """
         for line in lines:
             print(line, end="", flush=True)
             hanging_test = HANGING_TEST.search(line.rstrip())
             if hanging_test:
                 self._kill(*hanging_test.groups())
+            self._failed_tasks += failed_tasks(line)
             if line.startswith(DEAD_JVM):
                 release(self._watch)
 

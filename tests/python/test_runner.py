@@ -13,7 +13,7 @@ import pytest
 from runner.budget import Budget
 from runner.hanging import Deadline, release
 from runner.machine import Watch
-from runner.reports import Case, Suite, count, failures, read
+from runner.reports import Case, Suite, count, failed_tasks, failures, read
 
 RULES = {
     "core_minutes": {"fast": 20, "all": 60},
@@ -144,3 +144,16 @@ def test_a_run_that_takes_too_long_is_ended_and_its_running_suites_are_reported(
     assert reported[0] == "the run was ended after 0 minutes"
     assert reported[1].startswith(f"core slow (process {process.pid}) was still running: iceberglite.HangingSuite (")
     assert "HangingSuite.main" in (tmp_path / f"hanging-core-slow-{process.pid}.txt").read_text()
+
+
+def test_tasks_that_fail_without_a_failed_test_are_named() -> None:
+    output = """[info] scalafmt: Checking 2 Scala sources (connector/spec)...
+[error] scalafmt: 1 files must be formatted (connector)
+[error] (Compile / scalafmtSbtCheck) scalafmt: 1 files must be formatted (connector)
+[error] (core / Fast / test) sbt.TestsFailedException: Tests unsuccessful
+[error] Total time: 98 s (01:38)
+"""
+    assert failed_tasks(output) == [
+        "(Compile / scalafmtSbtCheck) scalafmt: 1 files must be formatted (connector)",
+        "(core / Fast / test) sbt.TestsFailedException: Tests unsuccessful",
+    ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -101,3 +102,8 @@ def slowest(suites: Iterable[Suite], number: int = 15) -> list[str]:
     """Return a line for each of the slowest suites."""
     ordered = sorted(suites, key=lambda suite: -suite.seconds)[:number]
     return [f"{suite.seconds:7.1f} s  {suite.project:11}  {suite.name}" for suite in ordered]
+
+
+def failed_tasks(output: str) -> list[str]:
+    """Return the tasks that failed according to the output of sbt, each with its error."""
+    return re.findall(r"^\[error\] (\(.+ / .+\) .*)$", output, re.MULTILINE)

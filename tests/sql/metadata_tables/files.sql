@@ -1,4 +1,4 @@
--- The metadata tables files, partitions and manifests show the current snapshot; files supports time travel.
+-- The metadata tables files and partitions show the current snapshot; files supports time travel.
 
 CREATE TABLE t (id INT, p STRING) USING iceberg PARTITIONED BY (p);
 
@@ -22,12 +22,6 @@ SELECT partition.p, record_count, file_count FROM ${catalog}.db.t.partitions ORD
 ----
 a | 2 | 1
 b | 1 | 1
-
--- query
-SELECT content, added_data_files_count, partition_summaries[0].lower_bound, partition_summaries[0].upper_bound
-FROM ${catalog}.db.t.manifests;
-----
-0 | 2 | a | b
 
 -- let first
 SELECT snapshot_id FROM ${catalog}.db.t.snapshots;

@@ -36,11 +36,6 @@ b | 1
 c | 1
 
 -- query
-SELECT count(*) FROM ${catalog}.db.t.branch_work.manifests;
-----
-2
-
--- query
 SELECT status, data_file.partition.p FROM ${catalog}.db.t.branch_work.entries WHERE snapshot_id <> ${first} ORDER BY 2;
 ----
 1 | b

@@ -18,8 +18,3 @@ NULL | 1 | 1
 SELECT DISTINCT sort_order_id FROM ${catalog}.db.t.files;
 ----
 0
-
--- query
-SELECT partition_summaries[0].lower_bound FROM ${catalog}.db.t.manifests WHERE partition_spec_id = 1;
-----
-null
