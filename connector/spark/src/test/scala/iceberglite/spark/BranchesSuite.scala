@@ -10,7 +10,10 @@ import iceberglite.spark.conf.WriteAuditPublish
 import iceberglite.spark.error.StatementError
 import iceberglite.spec.IcebergError.{ConcurrentChange, NotFound}
 
-/** Checks branches and procedures with DataFrames, cached results and other sessions, unlike the SQL scenarios. */
+/**
+ * Checks branches and procedures through DataFrames, with cached results and with concurrent writers, which the SQL
+ * scenarios do not cover.
+ */
 class BranchesSuite extends AnyFunSuite with SharedSession {
 
   private def table(rows: String*): String = {
@@ -43,7 +46,7 @@ class BranchesSuite extends AnyFunSuite with SharedSession {
     assert(ids(spark.table(t)) == Seq(1, 2))
   }
 
-  test("reads and writes are rejected if two options, or a table name and an option, select different states") {
+  test("reads and writes fail if the table name and an option select different states; reads with two options fail") {
     val t = table("(1, 'a')")
     Seq("work", "other").foreach(b => sql(s"ALTER TABLE $t CREATE BRANCH $b"))
     val error = intercept[AnalysisException](row(2, "b").writeTo(s"$t.branch_work").option("branch", "other").append())
@@ -57,7 +60,7 @@ class BranchesSuite extends AnyFunSuite with SharedSession {
     assert(intercept[AnalysisException](twoOptions.load(t)).getMessage.contains("Only one of these options"))
   }
 
-  test("a branch that does not exist is rejected before a row is written") {
+  test("a write to a branch that does not exist fails and adds no data file to the table") {
     val t = table("(1, 'a')")
     val e = intercept[StatementError](row(2, "b").writeTo(t).option("branch", "wrok").append())
     assert(e.error.isInstanceOf[NotFound] && e.getMessage.contains("wrok") && e.getMessage.contains("main"))
@@ -82,7 +85,7 @@ class BranchesSuite extends AnyFunSuite with SharedSession {
     } finally frames.foreach(_.unpersist())
   }
 
-  test("a session with a WAP branch does not read cached results of another branch") {
+  test("a session with a WAP branch does not read the cached rows of the main branch") {
     val t = table("(1, 'a')")
     sql(s"ALTER TABLE $t SET TBLPROPERTIES ('write.wap.enabled' = 'true')")
     val cached = spark.table(t).cache()
@@ -124,7 +127,7 @@ class BranchesSuite extends AnyFunSuite with SharedSession {
     assert(ids(spark.table(t)) == Seq(1, 2, 3, 4))
   }
 
-  test("DELETE also deletes rows that a concurrent commit appends before the DELETE commits") {
+  test("DELETE also deletes rows that another writer appended after the session loaded the table") {
     val t = table("(1, 'a'), (2, 'b')")
     assert(ids(spark.table(t)) == Seq(1, 2))
     sql(s"INSERT INTO ${peer(t)} VALUES (3, 'a'), (4, 'b')")
@@ -142,7 +145,7 @@ class BranchesSuite extends AnyFunSuite with SharedSession {
     assert(ids(spark.table(t)) == Seq(1, 2, 20, 30))
   }
 
-  test("an overwrite with an isolation level fails for conflicting commits to its own branch, not to other branches") {
+  test("a serializable overwrite of a branch fails after a conflicting commit to it, but not after one to main") {
     val t = table("(1, 'a')")
     sql(s"ALTER TABLE $t CREATE BRANCH work")
     val read = rows(s"SELECT snapshot_id FROM $t.refs WHERE name = 'work'").head.getLong(0)

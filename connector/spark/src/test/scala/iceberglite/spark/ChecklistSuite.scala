@@ -20,7 +20,7 @@ class ChecklistSuite extends AnyFunSuite with SharedSession {
 
   private def text: String = new String(Files.readAllBytes(page), UTF_8)
 
-  /** Returns the statements of a scenario, with names instead of the values that the scenario determines. */
+  /** Returns the statements of a scenario, except those that only set a variable, with `<name>` for each variable. */
   private def rendered(scenario: SqlScenario): String =
     scenario.steps.filterNot(_.expected.isInstanceOf[SqlStep.Variable]).map { step =>
       val statement =
@@ -32,7 +32,7 @@ class ChecklistSuite extends AnyFunSuite with SharedSession {
     }.mkString("\n```sql\n", "\n\n", "\n```\n")
 
   scenarios.foreach { scenario =>
-    test(s"the documented statements of ${scenario.name} have the listed results", Slow) {
+    test(s"the documented statements of ${scenario.name} have the expected results", Slow) {
       val session = SharedSession
         .sessionWithCatalog(SharedSession.liteExtensions, classOf[SparkCatalog].getName, newDirectory("documented"))
       session.sql(s"USE $CatalogName.db")

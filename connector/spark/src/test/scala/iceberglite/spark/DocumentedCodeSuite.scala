@@ -18,7 +18,10 @@ class DocumentedCodeSuite extends AnyFunSuite with SharedSession {
   private val page: Path = Paths.get("docs", "spark-checklist.md")
   private val source: Path = Paths.get("connector/spark/src/test/scala/iceberglite/spark/DocumentedCodeSuite.scala")
 
-  /** Runs a test in a new session with the catalog `prod`, which has the namespace `db`. */
+  /**
+   * Registers two tests. One runs the body in a new session with the catalog `prod`, which has the namespace `db`; the
+   * other compares the checklist with the code of the sample.
+   */
   private def documented(name: String)(body: SparkSession => Unit): Unit = {
     test(s"the documented code of $name has the expected results", Slow) {
       val directory = newDirectory("documented")

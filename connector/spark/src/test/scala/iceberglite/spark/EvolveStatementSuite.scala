@@ -50,7 +50,7 @@ class EvolveStatementSuite extends AnyFunSuite with StatementFixture {
     assert(sorted(s"SELECT place, n, s.a FROM ${peer(name)}") == Seq("[Rome,10,5]"))
   }
 
-  test("fields and properties are removed in one commit") {
+  test("columns, partition fields, sort fields, identifier fields and properties are removed in one commit") {
     val name = created()
     tableOf(name).evolve().setIdentifierFields("id").addPartitionField("n").sortedBy("n").setProperty("a", "b")
       .execute()
@@ -83,7 +83,7 @@ class EvolveStatementSuite extends AnyFunSuite with StatementFixture {
     ()
   }
 
-  test("changes of properties and of columns are made in their order") {
+  test("alter_table makes changes of properties and columns in the given order, in one commit") {
     val name = newTable()
     sql(s"CREATE TABLE $name (id BIGINT) USING iceberg TBLPROPERTIES ('format-version' = '2')")
     sql(s"INSERT INTO $name VALUES (1)")
@@ -127,7 +127,7 @@ class EvolveStatementSuite extends AnyFunSuite with StatementFixture {
     assert(described.getAs[String]("schema").contains("theirs"))
   }
 
-  test("columns and rows of other sessions are kept") {
+  test("changes keep columns and rows that another writer added after the session loaded the table") {
     val name = created()
     tableOf(name).toDF.count()
     sql(s"ALTER TABLE ${peer(name)} ADD COLUMN theirs INT")

@@ -103,7 +103,7 @@ class ExtensionsSuite extends AnyFunSuite with SharedSession {
     assert(e.getErrorClass == "TABLE_OR_VIEW_NOT_FOUND")
   }
 
-  test("the statements about partitions need no extensions") {
+  test("SHOW PARTITIONS and ALTER TABLE DROP PARTITION need no extensions") {
     val session = SharedSession.withoutExtensions.newSession()
     val t = newTable()
     session.sql(s"CREATE TABLE $t (id INT, p INT) USING iceberg PARTITIONED BY (p)")

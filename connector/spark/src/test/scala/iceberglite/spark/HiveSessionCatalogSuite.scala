@@ -100,7 +100,7 @@ class HiveSessionCatalogSuite extends AnyFunSuite with HiveSession {
     assert(values(s.sql(s"SHOW TABLES IN other.$db").select("tableName")) == Seq("mine", "theirs"))
   }
 
-  inDatabase("tables of Hive and Spark can be added to other tables and migrated") { s =>
+  inDatabase("the procedures snapshot and migrate convert tables of Spark and Hive") { s =>
     for (
       (table, clauses) <- Seq("spark_table" -> "USING parquet PARTITIONED BY (P)", "hive_table" -> "STORED AS ORC")
     ) {

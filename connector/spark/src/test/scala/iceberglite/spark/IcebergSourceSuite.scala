@@ -33,7 +33,7 @@ class IcebergSourceSuite extends AnyFunSuite with SharedSession {
   private def firstTime(table: String): Timestamp =
     rows(s"SELECT min(committed_at) FROM $table.snapshots").head.getTimestamp(0)
 
-  test("save creates a table at a path, in every save mode") {
+  test("save creates a table at a path, and for an existing table fails, ignores, appends or overwrites by its mode") {
     val path = newDirectory().resolve("t").toString
     save(ids(1), path, SaveMode.ErrorIfExists)
     assert(load(path) == Seq(1))
@@ -75,7 +75,7 @@ class IcebergSourceSuite extends AnyFunSuite with SharedSession {
     assert(reader.load(s"$t.files").count() == 2)
   }
 
-  test("errors for a name in no iceberg-lite catalog and for a path without a table say what to do") {
+  test("errors for an unknown table name, a path without a table, no path and two paths name the cause") {
     val unknownName = intercept[AnalysisException](reader.load("some.table"))
     assert(unknownName.getMessage.contains("some.table"))
     assert(unknownName.getMessage.contains(classOf[SparkCatalog].getName))

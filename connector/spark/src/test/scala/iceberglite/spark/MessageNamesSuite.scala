@@ -5,7 +5,7 @@ import org.scalatest.funsuite.AnyFunSuite
 /** Checks that messages use the catalog name of the session if a JDBC catalog has another name in its database. */
 class MessageNamesSuite extends AnyFunSuite with SharedSession {
 
-  test("messages and plans name tables as the session does, regardless of catalog-name") {
+  test("messages and plans never contain the catalog's name in its database (catalog-name)") {
     val t = newTable(catalog = "litejdbc")
     sql(s"CREATE TABLE $t (id BIGINT) USING iceberg")
     val failing = Seq(

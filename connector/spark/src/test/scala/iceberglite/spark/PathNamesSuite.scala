@@ -63,7 +63,7 @@ class PathNamesSuite extends AnyFunSuite with SharedSession {
   private def ids(path: Path): Seq[Int] =
     spark.read.format("iceberg-lite").load(path.toString).collect().map(_.getInt(0)).toSeq
 
-  test("catalogs with a database and the session catalog reject paths in every statement", Slow) {
+  test("JDBC catalogs and the session catalog reject paths in queries, row changes and table changes", Slow) {
     val databases = Seq(s"litejdbc.$ns.", "litejdbc.nowhere.", "litejdbc.").map(spark -> _)
     (databases :+ sessionCatalog -> "spark_catalog.default.").foreach { case (session, prefix) =>
       val path = tableAtPath()
@@ -76,7 +76,7 @@ class PathNamesSuite extends AnyFunSuite with SharedSession {
   private def metadataFiles(path: Path): Int =
     path.resolve("metadata").toFile.list().count(name => name.endsWith(".metadata.json") && !name.startsWith("."))
 
-  test("no statement creates or drops a table at a path in a catalog with a database or in the session catalog") {
+  test("CREATE TABLE and DROP TABLE reject paths in JDBC catalogs and in the session catalog") {
     val databases = Seq(s"litejdbc.$ns.", "litejdbc.nowhere.").map(spark -> _)
     (databases :+ sessionCatalog -> "spark_catalog.default.").foreach { case (session, prefix) =>
       val path = newDirectory().resolve("t")
@@ -94,7 +94,7 @@ class PathNamesSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("a catalog with a database rejects paths in procedures and as the target of a rename") {
+  test("a JDBC catalog rejects paths in procedures and as the target of a rename") {
     val path = tableAtPath()
     val metadata = path.resolve("metadata").resolve("v1.metadata.json")
     assertRejected(spark)(s"CALL litejdbc.system.rollback_to_snapshot('`$path`', 1)")
@@ -119,7 +119,7 @@ class PathNamesSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("paths are read with the storage settings of the current catalog") {
+  test("tables at paths use the storage settings, but not the URI, of the current catalog") {
     val session = spark.newSession()
     val directory = newDirectory()
     SharedSession.catalogConf(
@@ -137,7 +137,7 @@ class PathNamesSuite extends AnyFunSuite with SharedSession {
     assert(session.conf.getOption(s"$prefix.uri").isEmpty && session.conf.get(s"$prefix.type") == "hadoop")
   }
 
-  test("files of other sources are read by path where the current catalog rejects table paths", Slow) {
+  test("files of other sources are read by path even if the current catalog rejects table paths", Slow) {
     val directory = newDirectory().resolve("out")
     spark.range(2).write.parquet(directory.toString)
     Seq(spark.newSession() -> s"litejdbc.$ns", sessionCatalog -> "spark_catalog.default").foreach {

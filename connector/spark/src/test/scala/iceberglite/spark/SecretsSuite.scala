@@ -102,7 +102,7 @@ class SecretsSuite extends AnyFunSuite with SharedSession {
 
   private def sessionWithCatalogs(): SparkSession = {
     val session = spark.newSession()
-    // Spark's default. The JVMs of the tests use shorter descriptions.
+    // This is Spark's default. The JVMs of the tests are configured for shorter plan descriptions.
     session.conf.set("spark.sql.ui.explainMode", "formatted")
     session.conf.set("spark.sql.redaction.options.regex", patterns("spark.sql.redaction.options.regex"))
     for ((catalog, settings) <- catalogs) {

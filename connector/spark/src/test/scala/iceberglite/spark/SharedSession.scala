@@ -25,7 +25,7 @@ import iceberglite.storage.LocalDisk
  */
 trait SharedSession extends BeforeAndAfterAll { self: Suite =>
 
-  /** The session. Suites change its configuration with [[withConf]]. */
+  /** The shared session. [[withConf]] changes its configuration while a body runs. */
   lazy val spark: SparkSession = SharedSession.spark
 
   /** The suite's namespace in every catalog, for table names such as `s"lite.$ns.t"`. */
@@ -78,7 +78,10 @@ trait SharedSession extends BeforeAndAfterAll { self: Suite =>
   /** Creates an empty directory that is deleted at the end of the JVM. */
   protected def newDirectory(prefix: String = "dir"): Path = Files.createTempDirectory(SharedSession.root, prefix)
 
-  /** Deletes unreferenced files. DROP TABLE does not delete them, and a namespace with files cannot be dropped. */
+  /**
+   * Deletes what the dropped tables left in the suite's namespace in the warehouse of `lite`, such as unreferenced
+   * files. DROP TABLE does not delete such files, and a namespace with files cannot be dropped.
+   */
   private def removeOrphans(): Unit = {
     val directory = SharedSession.warehouse.resolve(ns)
     if (Files.isDirectory(directory)) {
@@ -140,9 +143,9 @@ object SharedSession {
     val liteClass = classOf[SparkCatalog].getName
     val files = Seq("type" -> "hadoop", "warehouse" -> warehouse.toUri.toString)
     val database = Seq("type" -> "jdbc", "uri" -> jdbcUri, "warehouse" -> jdbcWarehouse.toUri.toString)
-    // The catalogs of Apache Iceberg do not cache tables: the entries of their cache expire by access time, so they
-    // would not see commits of iceberg-lite. The two JDBC catalogs have the same name in the database, because the
-    // database stores tables by catalog name.
+    // The catalogs of Apache Iceberg do not cache tables. With a cache, they would not see the commits of iceberg-lite
+    // to a table that is accessed again and again, because cache entries expire only after a time without access. The
+    // two JDBC catalogs have the same name in the database, because the database stores tables by catalog name.
     val uncached = Seq("cache-enabled" -> "false")
     catalogConf("lite", liteClass, files: _*) ++ catalogConf("ice", PeerCatalog, files ++ uncached: _*) ++
       catalogConf("litejdbc", liteClass, database :+ ("catalog-name" -> "icejdbc"): _*) ++

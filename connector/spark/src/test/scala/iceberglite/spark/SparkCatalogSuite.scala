@@ -149,7 +149,7 @@ class SparkCatalogSuite extends AnyFunSuite with SharedSession {
     intercept[AnalysisException](spark.table(t))
   }
 
-  test("a name with a slash is rejected unless it is a full path") {
+  test("a table name with a slash that is not an absolute path is rejected") {
     val error = intercept[AnalysisException](sql("CREATE TABLE lite.db.`a/b` (id INT) USING iceberg"))
     assert(error.getMessage.contains("must not be empty, contain a slash"))
     assert(!Files.exists(java.nio.file.Paths.get("a")))
@@ -249,7 +249,7 @@ class SparkCatalogSuite extends AnyFunSuite with SharedSession {
     assert(Files.size(file) == 0)
   }
 
-  test("table defaults and overrides of the catalog are set in new tables, and sessions start in default-namespace") {
+  test("new tables have the table defaults and overrides of the catalog, and USE selects its default-namespace") {
     val session = spark.newSession()
     val settings = Map(
       "type" -> "hadoop",
@@ -309,7 +309,7 @@ class SparkCatalogSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("a table name with a slash is the path of a table") {
+  test("an absolute path as a table name selects the table at this path") {
     val path = newDirectory().resolve("t").toString
     sql(s"CREATE TABLE lite.`$path` (id INT) USING iceberg")
     sql(s"ALTER TABLE lite.`$path` ADD PARTITION FIELD bucket(2, id)")

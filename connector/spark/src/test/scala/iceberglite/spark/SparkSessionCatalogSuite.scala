@@ -112,7 +112,7 @@ class SparkSessionCatalogSuite extends AnyFunSuite with SharedSession {
     s.sql("DROP DATABASE without_views")
   }
 
-  test("an iceberg-lite table and a table of Spark cannot have the same name") {
+  test("an iceberg-lite table cannot be created with the name of a table of Spark") {
     forBothSessions { s =>
       s.sql("CREATE TABLE mine (id INT) USING iceberg")
       s.sql("CREATE TABLE theirs (id INT) USING parquet")
@@ -122,7 +122,7 @@ class SparkSessionCatalogSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("CTAS and RTAS are atomic for iceberg-lite tables, and CTAS works for tables of Spark") {
+  test("CTAS creates tables of both kinds, and a failed RTAS leaves an iceberg-lite table unchanged") {
     forBothSessions { s =>
       s.sql("CREATE TABLE mine USING iceberg AS SELECT 1 AS id")
       s.sql("CREATE OR REPLACE TABLE mine USING iceberg AS SELECT id + 1 AS id FROM mine")
@@ -138,7 +138,7 @@ class SparkSessionCatalogSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("for a table that does not exist, statements fail with Spark's own error") {
+  test("reads and DROP TABLE fail for a table that does not exist, and DROP TABLE IF EXISTS succeeds") {
     forBothSessions { s =>
       val e = intercept[AnalysisException](s.table("nothing"))
       assert(e.getErrorClass == "TABLE_OR_VIEW_NOT_FOUND")
@@ -162,7 +162,7 @@ class SparkSessionCatalogSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("an iceberg-lite table is renamed if its catalog supports renames") {
+  test("an iceberg-lite table that is stored in a JDBC catalog can be renamed") {
     val s = databaseSession
     s.sql("CREATE TABLE default.old_name (id INT) USING iceberg")
     s.sql("ALTER TABLE default.old_name RENAME TO default.new_name")

@@ -8,7 +8,7 @@ import scala.collection.JavaConverters._
 /**
  * One step of a scenario: a statement and its expected result.
  *
- * @param line the first line of the statement
+ * @param line the number of the statement's first line in the file
  */
 final case class SqlStep(line: Int, statement: String, expected: SqlStep.Expected)
 
@@ -28,7 +28,7 @@ object SqlStep {
   final case class Variable(name: String) extends Expected
 }
 
-/** A file of `tests/sql`. The README in this directory describes the format. */
+/** A file of SQL statements with their expected results. `tests/sql/README.md` describes the format. */
 final case class SqlScenario(name: String, steps: Vector[SqlStep])
 
 object SqlScenario {

@@ -14,8 +14,9 @@ import iceberglite.Sampling
 /**
  * Runs the scenarios in `tests/sql` on the catalogs in `tests/catalogs`. The fast tier runs one scenario of each
  * feature, if possible on a catalog that needs no server. The fast and the slow tier together run each scenario at
- * least once, and scenarios of each feature on at least three catalogs. The seed `ICEBERG_LITE_SAMPLE` selects the
- * pairs of scenario and catalog. With `ICEBERG_LITE_ALL=1`, each scenario runs on each catalog that does not skip it.
+ * least once, and scenarios of each feature on at least three catalogs if so many catalogs can run them. The seed
+ * `ICEBERG_LITE_SAMPLE` selects the pairs of scenario and catalog. With `ICEBERG_LITE_ALL=1`, each scenario runs on
+ * each catalog that does not skip it.
  */
 class SqlScenarioSuite extends AnyFunSuite with SharedSession {
   import ScenarioRunner.CatalogName
@@ -72,7 +73,7 @@ class SqlScenarioSuite extends AnyFunSuite with SharedSession {
     scenarios.filterNot(runScenarios).flatMap(s => catalogs.find(_.canRun(s)).map(ScenarioRun(s, _)))
   }
 
-  test("every skipped scenario exists") {
+  test("every scenario that a catalog file skips exists") {
     val names = scenarios.map(_.name).toSet
     assert(catalogs.flatMap(_.skips.keys).filterNot(names).isEmpty)
   }
@@ -91,7 +92,7 @@ class SqlScenarioSuite extends AnyFunSuite with SharedSession {
 
 object SqlScenarioSuite {
 
-  /** The minimum number of catalogs on which scenarios of a feature run. */
+  /** The minimum number of catalogs on which scenarios of a feature run, if so many catalogs can run them. */
   private val CatalogsPerFeature = 3
 
   /** The catalogs that need no server. */

@@ -11,7 +11,7 @@ import iceberglite.maintenance.relocate.{PathPrefixes, PathRewriteOptions}
 import iceberglite.spark.rowlevel.StatementFixture
 import iceberglite.table.action.{ExpireOptions, RestorePoint}
 
-/** Compares the results of the Scala maintenance API with those of the procedures on a copy of the table. */
+/** Checks the Scala maintenance API, and compares results with those of the procedures on an equal table. */
 class TableMaintenanceCallsSuite extends AnyFunSuite with StatementFixture {
   override lazy val spark: SparkSession = SharedSession.spark
 
@@ -105,7 +105,7 @@ class TableMaintenanceCallsSuite extends AnyFunSuite with StatementFixture {
     assert(messages(tooRecent).contains("24 hours"))
   }
 
-  test("only the files of the given branch are rewritten and converted") {
+  test("a rewrite of files and a conversion of equality deletes with a branch change only this branch") {
     val t = create("id BIGINT NOT NULL, n BIGINT", 2, "merge-on-read", "write.distribution-mode" -> "none")
     sql(s"ALTER TABLE $t SET IDENTIFIER FIELDS id")
     for (i <- 0 until 2) sql(s"INSERT INTO $t SELECT id, id FROM range(${i * 20}, ${i * 20 + 20}, 1, 1)")

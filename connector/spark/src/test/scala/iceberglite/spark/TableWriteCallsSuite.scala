@@ -55,7 +55,7 @@ class TableWriteCallsSuite extends AnyFunSuite with StatementFixture {
     assert(read(name) == Seq("[1,z,1]"))
   }
 
-  test("replaceWhere replaces the rows that satisfy a condition, which is a column or SQL") {
+  test("replaceWhere replaces the rows that satisfy a condition, given as a Column or as SQL text") {
     val name = items()
     val t = tableOf(name)
     assert(counts(t.replaceWhere(sql("SELECT 8L AS id, 'a' AS p, 80 AS n"), "p = 'a'")) == ((None, None)))
@@ -84,7 +84,7 @@ class TableWriteCallsSuite extends AnyFunSuite with StatementFixture {
     assert(read(name) == Seq("[1,z,1]"))
   }
 
-  test("writes go to the branch of the table") {
+  test("writes go to the branch that the table name or an option selects") {
     val name = items()
     sql(s"ALTER TABLE $name CREATE BRANCH b")
     val onBranch = tableOf(s"$name.branch_b").append(sql("SELECT 5L AS id, 'b' AS p, 50 AS n"))
@@ -96,7 +96,7 @@ class TableWriteCallsSuite extends AnyFunSuite with StatementFixture {
     assert(counts(byOption) == ((Some(1), Some(5))) && count(name) == 4 && count(s"$name.branch_b") == 1)
   }
 
-  test("rows of another session are written to the same table, and their counts are read", Slow) {
+  test("a DataFrame of another session can be appended, and the number of its rows is returned", Slow) {
     val name = items()
     val other = spark.newSession()
     val changes = tableOf(name).append(other.sql("SELECT 5L AS id, 'b' AS p, 50 AS n"))

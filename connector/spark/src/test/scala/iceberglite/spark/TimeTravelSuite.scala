@@ -26,7 +26,7 @@ class TimeTravelSuite extends AnyFunSuite {
     }
   }
 
-  test("a snapshot, branch, tag or time that is written as the last part of a table name is parsed unchanged") {
+  test("a snapshot, branch, tag or time is written as the last part of a table name and parsed back unchanged") {
     Seq(AtSnapshot(-3), AtTimestamp(1000), OnBranch("b_b"), OnTag("t")).foreach { travel =>
       assert(ofSelector(travel.selector).contains(travel))
     }

@@ -29,7 +29,10 @@ import iceberglite.spec.file.FileFormat
 import iceberglite.spec.metadata.Snapshot
 import iceberglite.table.Table
 
-/** Compares `t.changes` and incremental reads with time travel and with Apache Iceberg, after random commits. */
+/**
+ * Checks the metadata table `changes` and incremental reads. The changes of random commits are compared with time
+ * travel, and the changes of fixed commits with Apache Iceberg or with expected rows.
+ */
 class ChangelogSuite extends AnyFunSuite with SharedSession {
   private val formats = Vector(FileFormat.Parquet, FileFormat.Orc, FileFormat.Avro)
   private val columns = "id, category, note"
@@ -188,7 +191,7 @@ class ChangelogSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("files of commits that conditions on change columns exclude are not read") {
+  test("conditions on change columns exclude commits, and the files of these commits are not read") {
     val (table, ids) = appendedTable()
     val frame = sql(s"SELECT id FROM $table.changes WHERE _commit_snapshot_id = ${ids(1)} AND _change_type = 'INSERT'")
     assert(longs(frame) == (10L until 20L))
@@ -289,7 +292,7 @@ class ChangelogSuite extends AnyFunSuite with SharedSession {
   }
 
   /**
-   * Overwrites the row groups of a Parquet file that contain none of the given rows.
+   * Overwrites with zeros the row groups of a Parquet file that contain none of the given row positions.
    *
    * @return the number of overwritten row groups
    */
@@ -313,7 +316,7 @@ class ChangelogSuite extends AnyFunSuite with SharedSession {
     others.size
   }
 
-  test("only the row groups with deleted rows of a file are read for the changes of a DELETE") {
+  test("for the changes of a DELETE, only the row groups that contain deleted rows are read") {
     val table = newTable()
     val properties = Seq("format-version" -> "3", "write.delete.mode" -> "merge-on-read") ++
       Seq("size-bytes" -> "20000", "check-min-record-count" -> "100", "check-max-record-count" -> "100")

@@ -88,7 +88,7 @@ class WritingJobSuite extends AnyFunSuite with SharedSession {
     assert(ended.get == 1 && error.getMessage.contains("the first error"))
   }
 
-  test("work that fails waits for the tasks of its jobs, even if Spark's listeners are slow") {
+  test("the error of work that started a job is thrown after the job's tasks have ended, even if listeners are slow") {
     reset()
     val context = spark.sparkContext
     val late = new SparkListener {
@@ -118,7 +118,7 @@ private object WritingJobSuite {
   private val Seq(started, cancelled, release) = Seq.fill(3)(new AtomicReference(new CountDownLatch(1)))
   private val (ended, denied) = (new AtomicInteger, new AtomicInteger)
 
-  /** A task that sees its cancellation and ends later. */
+  /** A task that waits for its cancellation, and then for `release`, before it ends. */
   private def slowToEnd(partition: Int): Unit = {
     started.get.countDown()
     while (!TaskContext.get.isInterrupted) Thread.`yield`()

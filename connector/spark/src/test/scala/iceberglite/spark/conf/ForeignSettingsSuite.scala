@@ -133,7 +133,7 @@ class ForeignSettingsSuite extends AnyFunSuite with SharedSession {
     ()
   }
 
-  /** Opening a catalog of these types needs a server. */
+  /** The kinds of properties of catalog types that [[openCatalog]] does not open. */
   private val withServer = Set("catalog jdbc", "catalog rest", "catalog hive")
 
   for ((kind, settings) <- foreignSettings.groupBy(_.kind).toSeq.sortBy(_._1) if !withServer(kind))
@@ -154,7 +154,10 @@ class ForeignSettingsSuite extends AnyFunSuite with SharedSession {
       assert(logged.size == keys.size, logged.mkString("\n"))
     }
 
-  /** The number of supported settings for which foreign-settings.tsv names no test. It must not grow. */
+  /**
+   * The number of supported settings for which `foreign-settings.tsv` names no test. It may be decreased, but not
+   * increased.
+   */
   private val withoutTest = 5
 
   test("the tests that foreign-settings.tsv names for supported settings exist") {

@@ -179,7 +179,7 @@ class SettingEffectsSuite extends AnyFunSuite with StatementFixture with Adaptiv
     assert(sorts("true") == 0 && sorts("false") == 1)
   }
 
-  test("an adaptive split size gives a scan at most as many tasks as adaptive-split-size.parallelism") {
+  test("with an adaptive split size and adaptive-split-size.parallelism = 1, a scan of a small table has one task") {
     val t = withFiles()
     withConf("spark.sql.iceberg.read.adaptive-split-size.parallelism" -> "1")(assert(tasks(spark.table(t)) == 1))
     assert(tasks(spark.table(t)) > 1)

@@ -61,7 +61,7 @@ class SparkOptionSuite extends AnyFunSuite {
   private val settings =
     ReadSettings(128 * mb, adaptive = true, 8, 2, 10, 4 * mb, vectorized = true, 4096, true, dataGrouping = None)
 
-  test("the adaptive split size gives each core up to four tasks of at least 16 MB, and one task in a small scan") {
+  test("the adaptive split size gives each core one task in a small scan, and up to four in a larger one") {
     assert(settings.splitSizeFor(0) == 4 * mb)
     assert(settings.splitSizeFor(10 * mb) == 8 * mb)
     assert(settings.splitSizeFor(48 * mb) == 24 * mb)

@@ -83,7 +83,7 @@ class CheckConstraintSuite extends AnyFunSuite with ConstraintFixture {
     assert(sorted(s"SELECT * FROM $t") == Seq("[1,2]", "[3,null]", "[9,9]"))
   }
 
-  test("unchanged rows and deletes are not checked, so rows that another engine wrote do not block statements", Slow) {
+  test("unchanged and deleted rows are not checked, so invalid rows of another engine do not block statements", Slow) {
     for (mode <- Seq("copy-on-write", "merge-on-read")) {
       val t = constrained(mode)
       sql(s"INSERT INTO ${peer(t)} VALUES (7, -7), (8, -8), (9, 9)")
@@ -350,7 +350,7 @@ class CheckConstraintSuite extends AnyFunSuite with ConstraintFixture {
     assert(count(t) == 3)
   }
 
-  test("files whose rows are not checked cannot be added to a table with a constraint") {
+  test("add_files is rejected for a table with a constraint, because it does not check rows") {
     val t = constrained("copy-on-write")
     val directory = newDirectory()
     spark.range(3).selectExpr("id", "-id AS n").write.mode("overwrite").parquet(directory.toString)

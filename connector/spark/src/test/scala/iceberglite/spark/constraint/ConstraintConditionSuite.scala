@@ -92,7 +92,7 @@ class ConstraintConditionSuite extends AnyFunSuite with ConstraintFixture {
     assert(error.name == "CHECK constraint deep of t")
   }
 
-  test("the values that satisfy a condition are those for which Spark's filter is not false", Slow) {
+  test("a row satisfies a condition if Spark evaluates the condition to true or null", Slow) {
     val values =
       "VALUES (NULL, NULL, NULL), (1, 'a', DATE '2024-01-01'), (-1, 'B', DATE '1969-12-31'), (7, '', NULL) " +
         "AS v(i, s, d)"

@@ -106,7 +106,7 @@ class GeneratedColumnSuite extends AnyFunSuite with ConstraintFixture {
     assert(count(t) == 3)
   }
 
-  test("rows are distributed by a generated partition column, and filters on the column skip files") {
+  test("rows are distributed by a generated partition column, and filters on the column return the right rows") {
     val t = newTable()
     sql(
       s"CREATE TABLE $t (ts TIMESTAMP, id BIGINT, day DATE GENERATED ALWAYS AS (CAST(ts AS DATE))) USING iceberg " +
@@ -150,7 +150,7 @@ class GeneratedColumnSuite extends AnyFunSuite with ConstraintFixture {
     assert(sorted(s"SELECT id, g, extra FROM $t") == Seq("[5,6,null]", "[6,null,8]"))
   }
 
-  test("CHAR and VARCHAR columns are padded and checked like other values of these types") {
+  test("generated CHAR values are padded, and the length of generated VARCHAR values is checked") {
     // Spark rejects GENERATED ALWAYS AS for columns of these types, but not the properties.
     val t = create(
       "id INT, c CHAR(4), v VARCHAR(3), p CHAR(6)",
@@ -194,7 +194,7 @@ class GeneratedColumnSuite extends AnyFunSuite with ConstraintFixture {
     assert(generatedIn(like) == Seq("twice" -> "n * 2") && count(like, "twice = 2") == 1)
   }
 
-  test("CREATE TABLE AS SELECT computes a column whose expression is a property") {
+  test("CREATE TABLE AS SELECT computes a column whose expression is set as a table property") {
     val t = newTable()
     val property = "TBLPROPERTIES ('iceberg-lite.generated.g' = 'id + 1')"
     sql(s"CREATE TABLE $t USING iceberg $property AS SELECT id, CAST(NULL AS BIGINT) AS g FROM range(2)")
@@ -346,7 +346,7 @@ class GeneratedColumnSuite extends AnyFunSuite with ConstraintFixture {
     assert(count(t) == 3)
   }
 
-  test("files whose rows are not checked cannot be added, and a clone has the generated columns of its source") {
+  test("add_files is rejected, because it does not check rows, and a clone has the generated columns of its source") {
     val t = doubled()
     val directory = newDirectory()
     spark.range(3).selectExpr("id", "id AS n", "id AS twice").write.mode("overwrite").parquet(directory.toString)

@@ -104,7 +104,7 @@ class SparkFiltersSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(new SparkFilters(schema, caseSensitive = false).exact(filter).isDefined)
   }
 
-  test("values are converted to the column's type; filters with other values are not converted") {
+  test("values are converted to the column's type; a filter with a value that the type lacks is not converted") {
     assert(asText(predicate("=", column("ts"), LiteralValue(0L, TimestampType))).exists(_.contains("1970-01-01")))
     assert(asText(predicate("=", column("t"), LiteralValue(3600000000L, LongType))).exists(_.contains("01:00:00")))
     val uuid = "f79c3e09-677c-4bbd-a479-3f349cb785e7"

@@ -63,7 +63,7 @@ class AutoCompactionFaultSuite extends AnyFunSuite with SharedSession {
     files.filter(file => file.endsWith(".parquet") && !file.startsWith(".")) -- listed
   }
 
-  test("if any storage call fails during a compaction, the write succeeds and leaves no unreferenced file", Slow) {
+  test("if any storage call fails during a compaction, the write succeeds and leaves no unreferenced data file", Slow) {
     val (_, writeCalls) = insert(create(), compacts = false, Fault.Refused, Int.MaxValue)
     val (error, totalCalls) = insert(create(), compacts = true, Fault.Refused, Int.MaxValue)
     assert(error.isEmpty && totalCalls > writeCalls + 5)

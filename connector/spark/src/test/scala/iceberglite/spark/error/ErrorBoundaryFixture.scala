@@ -26,7 +26,7 @@ private[error] trait Faults {
   /**
    * Stops counting and failing calls.
    *
-   * @return the number of counted calls since `arm`, maybe without those after a failure
+   * @return the number of counted calls since `arm`, possibly without the calls after a failure
    */
   def disarm(): Int
 }

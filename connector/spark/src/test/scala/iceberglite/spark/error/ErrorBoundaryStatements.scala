@@ -10,7 +10,8 @@ import iceberglite.spark.IcebergTable
  * A statement or a call of the DataFrame API.
  *
  * @param label identifies the statement in failure messages
- * @param changes whether the statement changes a table
+ * @param changes whether the statement may change the tables of the catalog `faulty`, so that they are restored before
+ * it runs
  * @param byPath whether the statement names a table by its path
  */
 final private[error] case class Case(label: String, changes: Boolean, byPath: Boolean = false)(
@@ -61,8 +62,8 @@ private[error] object ErrorBoundaryStatements {
   private val mergeOnRead = Seq("delete", "update", "merge").map(c => s"write.$c.mode" -> "merge-on-read")
 
   /**
-   * Returns statements that create the tables: `t` with copy-on-write, `m` with position deletes, `d` with deletion
-   * vectors, and `u` for joins.
+   * Returns statements that create the tables: `t` with copy-on-write, `m` with position deletes and equality deletes,
+   * `d` with deletion vectors, `u` for joins, and a copy of `t` in the catalog `faultydb`.
    */
   def create: Seq[String] =
     Seq(
@@ -280,7 +281,7 @@ private[error] object ErrorBoundaryStatements {
     )
   }
 
-  /** Appends a row to `t` under another name, so that the DataFrames of the session must load the table again. */
+  /** Appends a row to `t` by its path, so that the DataFrames of the session must load the table again. */
   private def appendByPath(session: SparkSession, facts: TableFacts): Unit = {
     session.sql("USE faulty")
     session.sql(s"INSERT INTO `${facts.location}` VALUES (40, 'a', 1)")

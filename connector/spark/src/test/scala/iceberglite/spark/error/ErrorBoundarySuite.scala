@@ -17,9 +17,10 @@ import iceberglite.spec.IcebergError
 import iceberglite.table.KnownProperties
 
 /**
- * Checks that users get an exception of Spark that names the table, and never a raw [[IcebergError]], whichever call to
- * the storage or to the catalog's database fails during a statement. Afterwards, the statement must succeed if it is
- * repeated, unless it has committed.
+ * Makes calls to the storage or to the catalog's database fail during statements. Users must get an exception of Spark
+ * with an [[IcebergError]] among its causes. Its message must name the table, unless a task threw the error. If a
+ * storage call failed and the statement did not change the storage, the statement must succeed when it is repeated. The
+ * tests run a sample of the statements and calls.
  */
 @MoreRounds
 class ErrorBoundarySuite extends AnyFunSuite with ErrorBoundaryFixture {
@@ -35,7 +36,7 @@ class ErrorBoundarySuite extends AnyFunSuite with ErrorBoundaryFixture {
 
   private def group(name: String, faults: Faults)(
       cases: => Seq[Case]
-  ): Unit = test(s"if a call fails during $name, users get an exception of Spark that names the table") {
+  ): Unit = test(s"if a call fails during $name, Spark's exception names the table or comes from a task") {
     val all = random.shuffle(cases)
     val sampled = all.take(casesPerGroup)
     Sampling.recordSkipped(all.size - sampled.size, all.size, s"statements with faults, $name")
@@ -114,7 +115,7 @@ class ErrorBoundarySuite extends AnyFunSuite with ErrorBoundaryFixture {
     s"  ${e.getClass.getName}: ${String.valueOf(e.getMessage).take(300)}\n$lines"
   }.mkString("\n")
 
-  test("errors for table properties with invalid values are exceptions of Spark that name the table", Slow) {
+  test("the errors for invalid table properties are exceptions of Spark that name the table, or come from tasks", Slow) {
     val allKeys = KnownProperties.all.map(_.key).toSet + "write.location-provider.impl"
     val keys = random.shuffle(allKeys.toVector.filter(_.contains('.')).sorted)
     val sampled = keys.take(if (Sampling.isFast) 2 else if (Sampling.isOff) Int.MaxValue else 8)

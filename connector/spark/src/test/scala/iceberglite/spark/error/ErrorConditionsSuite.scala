@@ -21,9 +21,9 @@ import iceberglite.spark.{ScenarioRunner, SharedSession, SparkCatalog}
  * each error, and whether the error has a position in the statement. If the environment variable `UPDATE` is `1`, the
  * suite writes these columns instead; the changes to the file must then be reviewed.
  *
- * A line that does not begin with a keyword of SQL is one of these: `READ t key=value;...` and `STREAM t key=value;...`
- * read a table with options, `WRITE t key=value;...` appends a row with options, and `CONF key=value;... statement`
- * runs a statement with settings.
+ * A statement in the file that does not begin with a keyword of SQL has one of these forms: `READ t key=value;...` and
+ * `STREAM t key=value;...` read a table with options, `WRITE t key=value;...` appends a row with options, and `CONF
+ * key=value;... statement` runs a statement with settings.
  */
 class ErrorConditionsSuite extends AnyFunSuite with SharedSession {
   import ErrorConditionsSuite._

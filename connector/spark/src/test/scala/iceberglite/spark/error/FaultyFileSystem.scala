@@ -9,7 +9,10 @@ import org.apache.hadoop.util.Progressable
 
 import iceberglite.storage.RenamingFileSystem
 
-/** How a call fails. The connector converts failures of the storage to `UnreadableFile` or `StorageFailed`. */
+/**
+ * What the test makes happen at a call. The connector converts failures of the storage to `UnreadableFile` or
+ * `StorageFailed`.
+ */
 sealed private[error] trait Fault
 private[error] object Fault {
 
@@ -32,7 +35,7 @@ private[error] object Fault {
 }
 
 /**
- * A file system that counts calls after `arm` and makes one of them fail. Writes of version hints always fail, because
+ * A file system that counts calls after `arm` and applies the armed fault. Writes of version hints always fail, because
  * they run in the background, and a hint could be written during the next round of a test.
  */
 class FaultyFileSystem extends RenamingFileSystem {
@@ -110,7 +113,7 @@ private[error] object FaultyFileSystem extends Faults {
     counts && armed.exists(_.callNumber == calls)
   }
 
-  /** Returns the fault of the next call. */
+  /** Counts a call, and returns its fault. */
   private def next(): Option[Fault] = synchronized {
     armed.filter(_.fault != Fault.Conflict).flatMap { a =>
       calls += 1

@@ -158,7 +158,7 @@ class ImportFaultSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("if any storage or database call fails in one kind of import, no table is lost, and a rerun completes") {
+  test("if a storage or database call fails in a random kind of import, no table is lost, and a rerun completes") {
     checkAll(random.shuffle(runs).take(1))
   }
 

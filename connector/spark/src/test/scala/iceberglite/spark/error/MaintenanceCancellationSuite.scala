@@ -39,7 +39,7 @@ class MaintenanceCancellationSuite extends AnyFunSuite with MaintenanceFixture {
     assertReadable(table)
   }
 
-  /** @return whether the statement was stopped */
+  /** @return whether the statement failed because it was stopped */
   private def check(
       name: String,
       c: Case,

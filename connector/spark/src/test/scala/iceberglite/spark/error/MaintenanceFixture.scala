@@ -11,7 +11,10 @@ import org.scalatest.time.{Millis, Seconds, Span}
 import iceberglite.spark.session.LiteCatalog
 import iceberglite.table.{ReachableFiles, Table}
 
-/** The rows and files of the tables of [[ErrorBoundaryFixture]] after maintenance that failed or was stopped. */
+/**
+ * Reads the rows and checks the files of the tables of [[ErrorBoundaryFixture]] after maintenance that failed or was
+ * stopped.
+ */
 private[error] trait MaintenanceFixture extends ErrorBoundaryFixture with Eventually { self: Suite =>
   implicit override val patienceConfig: PatienceConfig = PatienceConfig(Span(30, Seconds), Span(50, Millis))
 
@@ -38,7 +41,10 @@ private[error] trait MaintenanceFixture extends ErrorBoundaryFixture with Eventu
     ()
   }
 
-  /** Returns the names of files of a table that no version of its metadata references. */
+  /**
+   * Returns the names of the data, delete, manifest and statistics files in the table's directory that the table does
+   * not reference.
+   */
   protected def unreferenced(table: Table): Set[String] = {
     val files = below(directoryOf(table)).map(_.getFileName.toString)
       .filter(name => !name.startsWith(".") && Seq(".parquet", ".avro", ".puffin", ".stats").exists(name.endsWith))

@@ -45,7 +45,7 @@ class CurveFunctionSuite extends AnyFunSuite with SharedSession {
       }
   }
 
-  test("nulls sort first, and a position is never null") {
+  test("in the order of zorder and hilbert, nulls come first, and the functions never return null") {
     Seq("zorder", "hilbert").foreach { curve =>
       val query =
         s"SELECT v, lite.system.$curve(v) AS k FROM VALUES (CAST(NULL AS INT)), (5), (-3), (0) AS t(v) ORDER BY k"

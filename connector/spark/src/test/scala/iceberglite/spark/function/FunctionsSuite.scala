@@ -104,7 +104,7 @@ class FunctionsSuite extends AnyFunSuite with SharedSession {
     assert(resultOf("SELECT lite.system.iceberg_version()") == iceberglite.spark.conf.EngineSummary.version)
   }
 
-  test("the function days has an invoke method in plans, but not if a SQL statement calls it") {
+  test("the function days in Functions.inPlans has an invoke method, and the one in Functions.all has none") {
     def hasInvokeMethod(f: org.apache.spark.sql.connector.catalog.functions.BoundFunction) =
       f.getClass.getMethods.exists(_.getName == "invoke")
     val types = new org.apache.spark.sql.types.StructType().add("v", "timestamp")

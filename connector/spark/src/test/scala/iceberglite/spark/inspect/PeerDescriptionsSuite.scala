@@ -9,7 +9,7 @@ import iceberglite.spark.SharedSession
 /** Compares metadata tables, properties and descriptions with those of Apache Iceberg. */
 class PeerDescriptionsSuite extends AnyFunSuite with SharedSession {
 
-  /** Statements that create tables of all kinds; `{t}` stands for the table. */
+  /** Statements that create tables of several kinds; `{t}` stands for the table. */
   private val tables: Seq[Seq[String]] = Seq(
     Seq("CREATE TABLE {t} (id INT NOT NULL, s STRING) USING iceberg TBLPROPERTIES ('format-version' = '1')"),
     Seq(

@@ -16,7 +16,7 @@ class Version4TreeSuite extends AnyFunSuite with StatementFixture {
     t
   }
 
-  test("the metadata tables show the root and the leaves, and count the entries that a deletion vector removes") {
+  test("metadata tables show the root and the leaves, and count entries that a manifest's deletion vector removes") {
     val t = newTree()
     assert(sorted(s"SELECT level, added_data_files_count, existing_data_files_count, deleted_data_files_count " +
       s"FROM $t.manifests") == Seq("[0,0,1,0]", "[1,4,0,1]"))

@@ -62,7 +62,7 @@ class RewriteCancellationSuite extends AnyFunSuite with StatementFixture with Ev
       "sorting" -> "strategy => 'sort', sort_order => 'n DESC', options => map('rewrite-all', 'true')"
     );
     interrupts <- Seq(false, true)
-  ) test(s"after $name is cancelled, the rows are the same and no unlisted file remains, interrupt $interrupts", Slow) {
+  ) test(s"after $name is cancelled, no row is changed and no unreferenced file remains, interrupt $interrupts", Slow) {
     val t = create("id BIGINT, n BIGINT", 2, "merge-on-read", "write.distribution-mode" -> "none")
     sql(s"INSERT INTO $t SELECT id, id * 7919 % 10007 FROM range(0, 100000, 1, 24)")
     val before = contents(t)

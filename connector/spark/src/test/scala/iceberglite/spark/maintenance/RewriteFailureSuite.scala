@@ -57,7 +57,10 @@ class RewriteFailureSuite extends AnyFunSuite with StatementFixture {
     })
   }
 
-  /** Rewrites two groups in two commits. @return the number of rewritten and failed files */
+  /**
+   * Rewrites two groups in two commits, of which the second fails with `secondError`. @return the number of rewritten
+   * and failed files
+   */
   private def rewriteTwo(secondError: Throwable): (Int, Int) = {
     val table = live(filled(2, "merge-on-read"))
     val settings = Map("partial-progress.enabled" -> "true", "max-concurrent-file-group-rewrites" -> "1")

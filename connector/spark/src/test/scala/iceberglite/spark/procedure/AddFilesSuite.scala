@@ -228,7 +228,7 @@ class AddFilesSuite extends AnyFunSuite with ImportFixture {
     }
   }
 
-  test("a file with the field ids of another table is rejected") {
+  test("a file is rejected if a column has the field id of another column of the table") {
     val other = created("x INT, id INT")
     sql(s"INSERT INTO $other VALUES (1, 2)")
     val file = rows(s"SELECT file_path FROM $other.files").head.getString(0)
@@ -306,7 +306,7 @@ class AddFilesSuite extends AnyFunSuite with ImportFixture {
     assert(sorted(s"SELECT id, p, q FROM ${peer(t)}") == partitioned.collect().map(_.toString).toSeq.sorted)
   }
 
-  test("the footers of many files are read by a Spark job", Slow) {
+  test("50 files are added with the metrics of Apache Iceberg, and the error for a damaged one names it", Slow) {
     val directory = written("parquet")(sql("SELECT id FROM range(0, 100, 1, 50)"))
     compareWithPeer("id BIGINT", "", source("parquet", directory), metrics)()
     Files.write(filesIn(directory, ".parquet")(40), "text".getBytes)
@@ -316,7 +316,7 @@ class AddFilesSuite extends AnyFunSuite with ImportFixture {
     )
   }
 
-  test("imported files are never deleted by the table") {
+  test("expire_snapshots and DROP TABLE PURGE do not delete imported files") {
     val directory = written("parquet")(sql("SELECT id FROM range(0, 10, 1, 2)"))
     val t = created("id BIGINT")
     addFiles(t, source("parquet", directory))

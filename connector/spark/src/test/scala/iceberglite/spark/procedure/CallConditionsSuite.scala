@@ -44,7 +44,7 @@ class CallConditionsSuite extends AnyFunSuite with ImportFixture {
     if (found == ((condition, sqlState))) None else Some(s"$statement: $found\n${error.getMessage}")
   }
 
-  /** Values for the required parameters of the procedures. No table has the name `none`. */
+  /** Returns a value for a required parameter of a procedure. No table has the name `none`. */
   private def valueOf(parameter: Parameter[_]): String = parameter.parameterType match {
     case ParameterType.Text if parameter.name.endsWith("prefix") => s"'file:/${parameter.name}'"
     case ParameterType.Text => s"'$ns.none'"
@@ -64,7 +64,7 @@ class CallConditionsSuite extends AnyFunSuite with ImportFixture {
     "rollback_view" -> ("VIEW_NOT_FOUND" -> "42P01")
   )
 
-  for (procedure <- Procedures.all) test(s"${procedure.name} reports a missing table with an error condition") {
+  for (procedure <- Procedures.all) test(s"${procedure.name} has the expected error condition for unknown names") {
     val arguments = procedure.parameters.filter(_.required).map(p => s"${p.name} => ${valueOf(p)}")
     val (condition, sqlState) = earlier.getOrElse(procedure.name, "TABLE_OR_VIEW_NOT_FOUND" -> "42P01")
     val wrong = mismatch(s"CALL litejdbc.system.${procedure.name}(${arguments.mkString(", ")})", condition, sqlState)

@@ -124,15 +124,15 @@ class CarriedDeletesSuite extends AnyFunSuite with StatementFixture {
   }
 
   for (version <- Seq(2, 3))
-    test(s"rows are found in the new files if the replaced files have rows of several partitions, version $version") {
+    test(s"deleted rows are found if the replaced files have rows of several partitions, version $version") {
       val t = create("id BIGINT, ts TIMESTAMP", version, "merge-on-read", "write.distribution-mode" -> "none")
       for (i <- 0 until 2)
         sql(s"INSERT INTO $t SELECT id, timestamp_seconds(IF(id % 3 = 0, 1000, -1000)) " +
           s"FROM range(${i * 1000}, ${i * 1000 + 1000}, 1, 1)")
       val files = new TreeReader(live(t).io, live(t).metadata).live.map(_.file)
       sql(s"ALTER TABLE $t ADD PARTITION FIELD days(ts)")
-      // Apache Iceberg before 0.12 rounded times before 1970 toward zero, so the rows of day -1 are in the partition of
-      // day 0.
+      // The files get the partition in which Apache Iceberg before 0.12 stored them: it rounded times before 1970
+      // toward zero, so the rows of day -1 are in the partition of day 0.
       val day0 = PartitionTuple(Vector(Some(Literal.DateLiteral(0))))
       val moved = files.map(_.copy(specId = live(t).metadata.defaultSpecId, partition = day0, firstRowId = None))
       live(t).transaction().add(new RemoveFiles(files.map(_.path).toSet)).commit()
@@ -235,7 +235,7 @@ class CarriedDeletesSuite extends AnyFunSuite with StatementFixture {
   }
 
   for (order <- Seq("s DESC, d", "zorder(id, d)", "hilbert(id, d)", "a changed partition spec"))
-    test(s"random deletes during a rewrite of equal rows with all types of values, version 2, $order", Slow) {
+    test(s"a rewrite applies random concurrent deletes to equal rows with all types of values, version 2, $order", Slow) {
       for (round <- Sampling.half(0 until Fuzz.slowRounds(4), s"rounds of a rewrite of equal rows by $order")) {
         val random = new Random(Fuzz.seed + round * 31L + order.hashCode)
         def format(): String = Seq("parquet", "orc", "avro")(random.nextInt(3))
@@ -282,7 +282,7 @@ class CarriedDeletesSuite extends AnyFunSuite with StatementFixture {
     }
 
   for (version <- Seq(2, 3))
-    test(s"random deletes before and during a rewrite, version $version", Slow) {
+    test(s"a rewrite applies random deletes that are committed before and during it, version $version", Slow) {
       for (round <- Sampling.half(0 until Fuzz.slowRounds(6), s"rounds of random deletes, version $version")) {
         val random = new Random(Fuzz.seed + round)
         val granularity = if (random.nextBoolean()) "file" else "partition"
@@ -317,7 +317,10 @@ private object EqualRows {
     "id BIGINT, s STRING, d DOUBLE, f FLOAT, dec DECIMAL(20, 3), day DATE, t TIMESTAMP, b BINARY, " +
       "n STRUCT<a: INT, l: ARRAY<STRING>>, m MAP<STRING, INT>, flag BOOLEAN, c CHAR(5), v VARCHAR(5)"
 
-  /** The columns, without types whose texts differ for equal values. */
+  /**
+   * Expressions that have equal texts for equal values of the columns: binaries are hexadecimal text, and maps are
+   * sorted entries.
+   */
   val texts: String = "id, s, d, f, dec, day, t, hex(b), n, array_sort(map_entries(m)), flag, c, v"
 
   private val numbers = Seq("double('NaN')", "-0.0D", "0.0D", "double('-Infinity')", "NULL", "1.5D", "2.5D")

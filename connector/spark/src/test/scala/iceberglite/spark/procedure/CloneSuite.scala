@@ -12,7 +12,7 @@ import iceberglite.spark.rowlevel.StatementFixture
 
 /** Tests `CALL clone`. */
 class CloneSuite extends AnyFunSuite with StatementFixture {
-  // This session has Apache Iceberg's SQL extensions, which its procedures need. The default session lacks them.
+  // Unlike the session of StatementFixture, this session also has the SQL extensions of Apache Iceberg.
   override lazy val spark: SparkSession = SharedSession.spark
 
   private val clones = Vector.newBuilder[String]

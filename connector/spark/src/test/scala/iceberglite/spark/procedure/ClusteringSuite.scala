@@ -15,7 +15,7 @@ import iceberglite.table.SnapshotTarget
 
 /** Tests Hilbert clustering in `CALL rewrite_data_files`, and `ALTER TABLE ... CLUSTER BY`. */
 class ClusteringSuite extends AnyFunSuite with StatementFixture {
-  // This session has Apache Iceberg's SQL extensions, which its procedures need. The default session lacks them.
+  // Apache Iceberg's procedures need its SQL extensions. This session has them, unlike that of StatementFixture.
   override lazy val spark: SparkSession = SharedSession.spark
 
   private val sizes = "'target-file-size-bytes', '20000'"
@@ -96,7 +96,7 @@ class ClusteringSuite extends AnyFunSuite with StatementFixture {
 
   for (columns <- Seq(Seq("x", "y"), Seq("x", "y", "s")))
     test(
-      s"filters on one column read less after hilbert than after sort or zorder: ${columns.mkString(", ")}",
+      s"on average, filters on one column read less after hilbert than after sort or zorder: ${columns.mkString(", ")}",
       Sampling.slowSample(isAlwaysRun = columns.size == 2): _*
     ) {
       val (commits, list) = (7, columns.mkString(", "))
@@ -320,7 +320,7 @@ class ClusteringSuite extends AnyFunSuite with StatementFixture {
     assert(count(t) == 0 && dataFilesOf(t) == filesBefore)
   }
 
-  test("a table property with invalid columns is rejected, and CLUSTER BY replaces it") {
+  test("a rewrite rejects a clustering property with invalid columns, and CLUSTER BY replaces the property") {
     val t = create("id BIGINT, l ARRAY<INT>, s STRUCT<a: INT>", 2, "merge-on-read")
     sql(s"INSERT INTO $t VALUES (1, array(1), named_struct('a', 1)), (2, NULL, NULL)")
     val key = "iceberg-lite.cluster-by"

@@ -12,7 +12,7 @@ import iceberglite.spark.rowlevel.StatementFixture
 
 /** Tests `CALL compute_table_stats`, and compares the results with Apache Iceberg. */
 class ComputeTableStatsSuite extends AnyFunSuite with StatementFixture {
-  // This session has Apache Iceberg's SQL extensions, which its procedures need. The default session lacks them.
+  // Apache Iceberg's procedures need its SQL extensions. This session has them, unlike that of StatementFixture.
   override lazy val spark: SparkSession = SharedSession.spark
 
   private def created(): String = {

@@ -18,7 +18,7 @@ import iceberglite.tree.{SeenParts, TreeReader}
 /** Tests `CALL expire_snapshots`, and compares the results with Apache Iceberg. */
 @MoreRounds
 class ExpireSnapshotsSuite extends AnyFunSuite with StatementFixture {
-  // This session has Apache Iceberg's SQL extensions, which its procedures need. The default session lacks them.
+  // Apache Iceberg's procedures need its SQL extensions. This session has them, unlike that of StatementFixture.
   override lazy val spark: SparkSession = SharedSession.spark
   implicit override val patienceConfig: PatienceConfig = PatienceConfig(Span(60, Seconds), Span(20, Millis))
 
@@ -29,8 +29,8 @@ class ExpireSnapshotsSuite extends AnyFunSuite with StatementFixture {
     val names = Seq(t, peer(t))
     sql(s"ALTER TABLE $t CREATE TAG first")
     (0 until 8).foreach { i =>
-      // In a session with the extensions of both connectors, Apache Iceberg's rules fail on row-level statements for
-      // tables of iceberg-lite. Therefore Apache Iceberg runs DELETE and UPDATE.
+      // In a session with the extensions of both connectors, a rule of Apache Iceberg fails for UPDATE on tables of
+      // iceberg-lite. Therefore Apache Iceberg runs UPDATE, and also DELETE.
       val Seq(name, peerName) = Seq(names(random.nextInt(2)), peer(t))
       names.foreach(n => sql(s"REFRESH TABLE $n"))
       random.nextInt(5) match {

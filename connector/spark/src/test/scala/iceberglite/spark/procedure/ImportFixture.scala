@@ -15,7 +15,7 @@ import iceberglite.spark.rowlevel.StatementFixture
 
 /** Creates sources for imports, calls the import procedures, and returns the entries of the imported files. */
 trait ImportFixture extends StatementFixture { self: AnyFunSuite =>
-  // This session has Apache Iceberg's SQL extensions, which its procedures need. The default session lacks them.
+  // Apache Iceberg's procedures need its SQL extensions. This session has them, unlike that of StatementFixture.
   override lazy val spark: SparkSession = SharedSession.spark
 
   /** Writes the rows to files with Spark. @return the directory of the files */

@@ -19,7 +19,7 @@ import iceberglite.spark.rowlevel.StatementFixture
 
 /** Tests `CALL maintain` and the metadata table `health`. Some tests check that Apache Iceberg reads the same rows. */
 class MaintainSuite extends AnyFunSuite with StatementFixture {
-  // This session has Apache Iceberg's SQL extensions, which its procedures need. The default session lacks them.
+  // Apache Iceberg's procedures need its SQL extensions. This session has them, unlike that of StatementFixture.
   override lazy val spark: SparkSession = SharedSession.spark
 
   /** Creates a table with small files in several partitions, deleted rows, and snapshots that are due to expire. */
@@ -53,7 +53,7 @@ class MaintainSuite extends AnyFunSuite with StatementFixture {
     rows(s"SELECT *$lineage FROM $t ORDER BY id")
   }
 
-  for (version <- Seq(2, 3)) test(s"maintenance keeps all rows in Apache Iceberg, version $version", Slow) {
+  for (version <- Seq(2, 3)) test(s"maintenance keeps all rows that each connector reads, version $version", Slow) {
     val t = neglected(version)
     val before = contents(t, version)
     val planned = assertPlanned(t)
@@ -211,7 +211,7 @@ class MaintainSuite extends AnyFunSuite with StatementFixture {
     assert(count(s"$t.data_files") == 8)
   }
 
-  test("orphan files are removed only if the option remove-orphan-files is set", Slow) {
+  test("maintain runs remove_orphan_files only if the option remove-orphan-files is set", Slow) {
     val t = neglected(2)
     val done = call(t, "options => map('remove-orphan-files', 'true')")
     assert(statusOf(done, "remove_orphan_files") == "done" && statusOf(call(t), "remove_orphan_files") == "absent")

@@ -29,11 +29,11 @@ class ProcedurePagesSuite extends AnyFunSuite {
     check(page, current.take(start) + ProcedurePages.markdown.mkString("\n") + current.drop(stop))
   }
 
-  test("pyspark_iceberg has a function for every procedure, with its arguments and columns") {
+  test("pyspark_iceberg has a function or method for every procedure, with its arguments and columns") {
     check(Paths.get("pyspark_iceberg", "procedures.py"), ProcedurePages.python.mkString("", "\n", "\n"))
   }
 
-  test("every procedure has the parameter table, required parameters come first, and columns have comments") {
+  test("every procedure has the parameter table or view, required parameters come first, and columns have comments") {
     Procedures.all.foreach { p =>
       assert(p.parameters.take(2).exists(Set(Parameter.table, Parameter.view)), p.name)
       assert(p.parameters.map(_.required) == p.parameters.map(_.required).sortBy(!_), p.name)

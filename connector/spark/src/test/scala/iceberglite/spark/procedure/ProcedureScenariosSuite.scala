@@ -10,7 +10,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.maintenance.compact.RewriteOptions
 import iceberglite.spark.maintenance.RowOrdering
 
-/** Checks that the SQL scenarios use every argument of procedures, with two exceptions, and every rewrite option. */
+/** Checks that the SQL scenarios use every argument of all procedures except two, and every rewrite option. */
 class ProcedureScenariosSuite extends AnyFunSuite {
 
   /** Procedures that only some kinds of catalogs support. Other suites test them. */

@@ -25,7 +25,7 @@ import iceberglite.tree.TreeReader
 /** Tests `CALL remove_orphan_files`, and compares the results with Apache Iceberg. */
 @MoreRounds
 class RemoveOrphanFilesSuite extends AnyFunSuite with StatementFixture {
-  // This session has Apache Iceberg's SQL extensions, which its procedures need. The default session lacks them.
+  // Apache Iceberg's procedures need its SQL extensions. This session has them, unlike that of StatementFixture.
   override lazy val spark: SparkSession = SharedSession.spark
   private val DayMs = 86400000L
 
@@ -210,7 +210,7 @@ class RemoveOrphanFilesSuite extends AnyFunSuite with StatementFixture {
     }
   }
 
-  test("small tables need no Spark job") {
+  test("the search for orphan files of a small table starts no Spark job") {
     val (t, _) = withOrphans(2)
     val context = spark.sparkContext
     def inGroup(group: String)(body: => Any): Unit = {

@@ -24,7 +24,7 @@ class RewriteDataFilesSuite extends AnyFunSuite with RewriteFixture {
   private val BinPackingsPerVersion = 3
 
   for (version <- Seq(1, 2, 3))
-    test(s"bin-packing chooses the files that Apache Iceberg chooses, and keeps all rows, version $version", Slow) {
+    test(s"bin-packing has the file counts of Apache Iceberg, and keeps all rows, version $version", Slow) {
       val sample =
         if (Sampling.isOff) binPackings
         else new Random(Sampling.seed + version).shuffle(binPackings).take(BinPackingsPerVersion)
@@ -83,7 +83,7 @@ class RewriteDataFilesSuite extends AnyFunSuite with RewriteFixture {
       assert(rows(s"SELECT * FROM ${peer(t)} ORDER BY id") == rows(s"SELECT * FROM $t ORDER BY id"))
     }
 
-  test("sorting and Z-ordering keep all rows, and sort the rows of each file", Slow) {
+  test("sorting and Z-ordering keep all rows, and a sort by columns orders the rows in the new file", Slow) {
     val orders = Seq("s DESC, id", "zorder(id, s)", "bucket(4, id), id DESC NULLS LAST")
     for ((version, order) <- Sampling.pairs(Seq(2, 3), orders, "versions and orders of a rewrite")) {
       val t = written(version, partitioned = false)
@@ -122,7 +122,7 @@ class RewriteDataFilesSuite extends AnyFunSuite with RewriteFixture {
     assert(rows(s"SELECT * FROM $t.branch_b ORDER BY id") == rows(s"SELECT * FROM $t ORDER BY id"))
   }
 
-  test("files of an older partition spec are written with the output spec", Slow) {
+  test("the rows of files of an older partition spec are written with the current spec", Slow) {
     val t = written(3)
     sql(s"ALTER TABLE $t ADD PARTITION FIELD bucket(2, id)")
     val before = contents(t, 3)

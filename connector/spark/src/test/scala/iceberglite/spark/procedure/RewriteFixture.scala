@@ -8,7 +8,7 @@ import iceberglite.spark.rowlevel.StatementFixture
 
 /** Creates tables for tests of `CALL rewrite_data_files`, and calls the procedure. */
 trait RewriteFixture extends StatementFixture { self: Suite =>
-  // This session has Apache Iceberg's SQL extensions, which its procedures need. The default session lacks them.
+  // Apache Iceberg's procedures need its SQL extensions. This session has them, unlike that of StatementFixture.
   override lazy val spark: SparkSession = SharedSession.spark
 
   /** Creates a table with deleted rows, and with 18 data files in three partitions or 6 unpartitioned data files. */

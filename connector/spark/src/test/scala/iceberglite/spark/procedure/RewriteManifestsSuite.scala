@@ -8,9 +8,9 @@ import iceberglite.spark.SharedSession
 import iceberglite.spark.rowlevel.StatementFixture
 import iceberglite.spec.FormatVersion
 
-/** Tests `CALL rewrite_manifests`, and compares the results with those of Apache Iceberg on a copy of the table. */
+/** Tests `CALL rewrite_manifests`, and compares the results with those of Apache Iceberg on an equal table. */
 class RewriteManifestsSuite extends AnyFunSuite with StatementFixture {
-  // This session has Apache Iceberg's SQL extensions, which its procedures need. The default session lacks them.
+  // Apache Iceberg's procedures need its SQL extensions. This session has them, unlike that of StatementFixture.
   override lazy val spark: SparkSession = SharedSession.spark
 
   /** Creates a table with a manifest for each commit. Each manifest has files of all partitions. */
@@ -42,7 +42,7 @@ class RewriteManifestsSuite extends AnyFunSuite with StatementFixture {
     sorted(s"SELECT *$lineage FROM $t")
   }
 
-  /** Returns the manifest entries without the paths of the files, which differ between the table and its copy. */
+  /** Returns the manifest entries without the paths of the files, which differ between the two tables. */
   private def entries(t: String): Seq[String] =
     sorted(s"SELECT status, sequence_number, file_sequence_number, data_file.partition, data_file.record_count " +
       s"FROM $t.entries")

@@ -48,7 +48,7 @@ class RewriteOptionsSuite extends AnyFunSuite with RewriteFixture {
     assert(rewritten("0.05") == 1 && rewritten("0.9") == 0)
   }
 
-  test("max-files-to-rewrite limits the number of rewritten files", Slow) {
+  test("with max-files-to-rewrite, as many files are rewritten as by Apache Iceberg", Slow) {
     for (limit <- Seq("4", "7")) compare(2, options(all, "max-files-to-rewrite" -> limit))
   }
 
@@ -74,7 +74,7 @@ class RewriteOptionsSuite extends AnyFunSuite with RewriteFixture {
 
   for (version <- Seq(2, 3); dangling <- Seq("true", "false"); order <- Seq("binpack", "sort"))
     test(
-      s"the number of removed delete files is correct, version $version, strategy $order, " +
+      s"the reported and real numbers of removed delete files agree, version $version, strategy $order, " +
         s"remove-dangling-deletes=$dangling",
       Sampling.slowSample(isAlwaysRun = order == "binpack"): _*
     ) {
@@ -161,7 +161,7 @@ class RewriteOptionsSuite extends AnyFunSuite with RewriteFixture {
     t
   }
 
-  test("shuffle-partitions-per-file divides sorts into more tasks without changing file count and order", Slow) {
+  test("shuffle-partitions-per-file does not change the number of files and the order of their rows", Slow) {
     for ((perFile, order) <- Sampling.pairs(Seq("1", "5"), Seq("k", "hilbert(k)"), "orders and tasks per file")) {
       val (ours, theirs) = (shuffled(3), shuffled(3))
       val before = contents(ours, 3)

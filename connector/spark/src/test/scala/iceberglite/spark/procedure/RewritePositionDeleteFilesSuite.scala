@@ -23,8 +23,8 @@ import iceberglite.tree.TreeReader
 /** Tests `CALL rewrite_position_delete_files`, and compares the results with Apache Iceberg. */
 @MoreRounds
 class RewritePositionDeleteFilesSuite extends AnyFunSuite with StatementFixture {
-  // This session has Apache Iceberg's SQL extensions, which its procedures need. The default session lacks them.
-  // With these extensions, row-level statements work only in Apache Iceberg's catalog.
+  // Apache Iceberg's procedures need its SQL extensions. This session has them, unlike that of StatementFixture. With
+  // them, UPDATE and MERGE work only in Apache Iceberg's catalog.
   override lazy val spark: SparkSession = SharedSession.spark
   private val everything = "options => map('rewrite-all', 'true')"
 

@@ -18,7 +18,7 @@ import iceberglite.tree.TreeReader
 
 /** Tests `CALL rewrite_table_path`, and compares the results with Apache Iceberg. */
 class RewriteTablePathSuite extends AnyFunSuite with StatementFixture {
-  // This session has Apache Iceberg's SQL extensions, which its procedures need. The default session lacks them.
+  // Apache Iceberg's procedures need its SQL extensions. This session has them, unlike that of StatementFixture.
   override lazy val spark: SparkSession = SharedSession.spark
 
   /** Returns a new local location as `file:/path`, the only form that both connectors write to metadata unchanged. */
