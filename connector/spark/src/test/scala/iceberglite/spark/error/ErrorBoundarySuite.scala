@@ -115,7 +115,7 @@ class ErrorBoundarySuite extends AnyFunSuite with ErrorBoundaryFixture {
     s"  ${e.getClass.getName}: ${String.valueOf(e.getMessage).take(300)}\n$lines"
   }.mkString("\n")
 
-  test("the errors for invalid table properties are exceptions of Spark that name the table, or come from tasks", Slow) {
+  test("errors for invalid table properties are exceptions of Spark that name the table, or come from tasks", Slow) {
     val allKeys = KnownProperties.all.map(_.key).toSet + "write.location-provider.impl"
     val keys = random.shuffle(allKeys.toVector.filter(_.contains('.')).sorted)
     val sampled = keys.take(if (Sampling.isFast) 2 else if (Sampling.isOff) Int.MaxValue else 8)

@@ -235,7 +235,7 @@ class CarriedDeletesSuite extends AnyFunSuite with StatementFixture {
   }
 
   for (order <- Seq("s DESC, d", "zorder(id, d)", "hilbert(id, d)", "a changed partition spec"))
-    test(s"a rewrite applies random concurrent deletes to equal rows with all types of values, version 2, $order", Slow) {
+    test(s"a rewrite applies random concurrent deletes to equal rows with values of all types, v2, $order", Slow) {
       for (round <- Sampling.half(0 until Fuzz.slowRounds(4), s"rounds of a rewrite of equal rows by $order")) {
         val random = new Random(Fuzz.seed + round * 31L + order.hashCode)
         def format(): String = Seq("parquet", "orc", "avro")(random.nextInt(3))

@@ -46,7 +46,10 @@ class RunningReadsSuite extends AnyFunSuite with StatementFixture {
       rowsOf.coalesce(1).select(call_udf(wait, col("id"))).collect()
     }(body)
 
-  /** Runs `body` while a query of the snapshots is running. @param query calls a function with the given name */
+  /**
+   * Runs `body` while a query of the snapshots is running. @param query runs a query that calls the function with the
+   * given name
+   */
   private def whileRunning[A](table: String, snapshots: Long*)(query: String => Any)(body: => A): A = {
     val name = s"${ns}_${SharedSession.counter.incrementAndGet()}"
     val gate = new RunningReadsSuite.Gate
@@ -78,7 +81,7 @@ class RunningReadsSuite extends AnyFunSuite with StatementFixture {
     eventually(assert(runningReads(t).isEmpty))
   }
 
-  test("a statement that rewrites whole files reads the current snapshot") {
+  test("a running UPDATE counts as a read of the current snapshot, and causes no warning") {
     val (t, ids) = changed()
     whileRunning(t, ids.last)(wait => sql(s"UPDATE $t SET id = $wait(id)"))(assert(warning(t).isEmpty))
   }
@@ -115,7 +118,7 @@ class RunningReadsSuite extends AnyFunSuite with StatementFixture {
     }
   }
 
-  test("queries of the current snapshot and of other tables are not counted") {
+  test("queries of the current snapshot and of other tables cause no warning") {
     val (t, ids) = changed()
     val (other, otherIds) = changed()
     whileReading(t, ids.last) {

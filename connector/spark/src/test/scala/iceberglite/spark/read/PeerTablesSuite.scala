@@ -35,7 +35,7 @@ class PeerTablesSuite extends AnyFunSuite with SharedSession {
       |(false, -1, -2L, float('NaN'), double('-Infinity'), -1.25bd, -12.3456bd, -1.0000000001bd, DATE'1500-01-01',
       |TIMESTAMP'1500-01-01 10:00:00', TIMESTAMP_NTZ'1500-01-01 10:00:00', '', X'')""".stripMargin.replace("\n", " ")
 
-  test("in versions 1 to 3, values of all types are read as by Apache Iceberg, in batches and row by row") {
+  test("in versions 1 to 3, values of all primitive types are read as by Apache Iceberg, in batches and row by row") {
     for (version <- Seq(1, 2, 3)) {
       val table = create(allTypes, s"TBLPROPERTIES ('format-version' = '$version')")
       sql(s"INSERT INTO ${peer(table)} $allValues")
@@ -50,7 +50,7 @@ class PeerTablesSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("timestamps are the same instants in every session time zone", Slow) {
+  test("timestamps are the same in Apache Iceberg, in several session time zones", Slow) {
     val table = create("ts timestamp, ntz timestamp_ntz", "PARTITIONED BY (days(ts))")
     sql(s"INSERT INTO ${peer(table)} VALUES (TIMESTAMP'2013-03-10 02:30:00', TIMESTAMP_NTZ'2013-03-10 02:30:00')")
     for (zone <- Seq("UTC", "America/New_York", "Asia/Kathmandu")) withConf("spark.sql.session.timeZone" -> zone) {

@@ -18,7 +18,10 @@ import iceberglite.spark.SharedSession
 /** Checks the statistics and metrics that a scan reports to Spark, and which files, columns and rows it skips. */
 class ScanSuite extends AnyFunSuite with SharedSession with AdaptiveSparkPlanHelper {
 
-  /** A table with the rows of 30 days. There is a file for each day and a manifest for each month. The ids ascend. */
+  /**
+   * A table with the rows of 30 days. There is a file for each day and a manifest for each month. Each month has the
+   * ids 0 to 149.
+   */
   private lazy val days: String = {
     val table = newTable("days")
     val columns = "id bigint, ts timestamp, s struct<a: int, b: string>, x double"
@@ -101,7 +104,7 @@ class ScanSuite extends AnyFunSuite with SharedSession with AdaptiveSparkPlanHel
     assert(statistics(s"SELECT * FROM $days WHERE ts < TIMESTAMP'2013-01-02 00:00:00'").rowCount.contains(BigInt(10)))
   }
 
-  test("the planning metrics describe the plan") {
+  test("the metrics of a scan report the numbers of planned and skipped files and manifests") {
     val df = sql(s"SELECT id FROM $days WHERE ts < TIMESTAMP'2013-01-04 00:00:00'")
     assert(df.collect().length == 30)
     val metrics = scan(df).metrics

@@ -141,7 +141,7 @@ class ConcurrentStatementsSuite extends AnyFunSuite with TableChecks {
 
   for (version <- Seq(2, 3))
     test(
-      s"compactions during concurrent statements lose no change, and most of them are committed, version $version",
+      s"most compactions during concurrent statements are committed, and no change is lost, version $version",
       Slow
     ) {
       val t = create(version, "merge-on-read")

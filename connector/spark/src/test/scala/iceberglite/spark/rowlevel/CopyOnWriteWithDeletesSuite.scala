@@ -9,13 +9,16 @@ import iceberglite.{MoreRounds, Sampling}
 import iceberglite.spark.SharedSession
 import iceberglite.spark.write.WriteFixture
 
-/** Checks that copy-on-write statements on files with equality or position deletes do not restore deleted rows. */
+/**
+ * Checks that copy-on-write statements on files with equality deletes, position deletes or deletion vectors do not
+ * restore deleted rows.
+ */
 @MoreRounds
 class CopyOnWriteWithDeletesSuite extends AnyFunSuite with WriteFixture {
   override lazy val spark: SparkSession = SharedSession.liteExtensions
   private val seed = sys.env.get("ICEBERG_LITE_SEED").fold(20240229L)(_.toLong)
 
-  /** Creates a table in which some rows were deleted by position deletes, and others were replaced by an upsert. */
+  /** Creates a table in which some rows were deleted in merge-on-read mode, and others were replaced by an upsert. */
   private def withDeletes(version: Int, partitioning: String): String = {
     val t = newTable()
     sql(s"CREATE TABLE $t (id INT, p INT, n INT) USING iceberg $partitioning TBLPROPERTIES (" +
@@ -39,7 +42,7 @@ class CopyOnWriteWithDeletesSuite extends AnyFunSuite with WriteFixture {
 
   for (version <- Seq(2, 3))
     test(
-      s"deleted and replaced rows do not reappear after a statement with any condition, version $version",
+      s"deleted and replaced rows do not reappear after copy-on-write statements, version $version",
       Sampling.slowUnless(version == 3): _*
     ) {
       val random = new Random(seed + version)

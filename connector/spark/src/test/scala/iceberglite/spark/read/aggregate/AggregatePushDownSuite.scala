@@ -171,7 +171,7 @@ class AggregatePushDownSuite extends AnyFunSuite with PushedPlans with JavaTable
     }
   }
 
-  test("aggregates of columns with NaN, with zero bounds or without metrics are read from files", Slow) {
+  test("MIN and MAX of columns with NaN, zero bounds or no bounds, and COUNT without metrics, read files", Slow) {
     val table = create("x double, y float, z double, n int", "", "write.metadata.metrics.column.n" -> "counts")
     sql(
       s"""INSERT INTO ${peer(table)} SELECT IF(id = 3, double('NaN'), id), float(id),
@@ -222,7 +222,7 @@ class AggregatePushDownSuite extends AnyFunSuite with PushedPlans with JavaTable
     assert(fromMetadata(table, "SELECT count(*), max(id) FROM %s WHERE id > 20") == Seq("[15,35]"))
   }
 
-  test("for a file that lacks an added column, aggregates use null or the column's default") {
+  test("aggregates of an added column use null or its default, but read files in version 1 or with a name mapping") {
     val table = create("id bigint", "", "format-version" -> "3")
     sql(s"INSERT INTO ${peer(table)} VALUES (1), (2)")
     sql(s"ALTER TABLE $table ADD COLUMN late int")
@@ -302,7 +302,7 @@ class AggregatePushDownSuite extends AnyFunSuite with PushedPlans with JavaTable
     assert(isFromMetadata(before) && before.collect().head.toString == "[20,20]")
   }
 
-  test("aggregates in joins, subqueries and unions are answered from metadata with the correct rows") {
+  test("a query with aggregates in subqueries and a union returns the rows of Apache Iceberg") {
     val query =
       """SELECT id FROM %s WHERE id = (SELECT max(id) FROM %s) OR id IN (SELECT min(id) FROM %s GROUP BY p)
         |UNION ALL SELECT count(*) FROM %s""".stripMargin

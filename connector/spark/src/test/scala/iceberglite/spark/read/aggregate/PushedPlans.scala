@@ -11,7 +11,7 @@ import iceberglite.spark.SharedSession
 /** Helpers for tests of queries that are answered from metadata, or whose files are skipped. */
 trait PushedPlans extends SharedSession with AdaptiveSparkPlanHelper with TestSuiteMixin { self: TestSuite =>
 
-  /** Settings that turn code generation off. For queries with few rows, interpreting is faster than compiling. */
+  /** Settings that make queries with few rows faster: no code generation, no adaptive execution and one partition. */
   private val smallQuerySettings = Seq(
     "spark.sql.codegen.wholeStage" -> "false",
     "spark.sql.codegen.factoryMode" -> "NO_CODEGEN",

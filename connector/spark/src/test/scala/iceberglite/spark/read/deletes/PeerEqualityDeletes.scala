@@ -10,8 +10,8 @@ import org.apache.iceberg.types.Types
 import org.apache.spark.sql.SparkSession
 
 /**
- * Commits equality deletes with Apache Iceberg's generic writers, as Flink does, because no statement of Spark writes
- * equality deletes.
+ * Commits equality deletes with Apache Iceberg's generic writers, as Flink does, because no statement of Apache Iceberg
+ * in Spark writes equality deletes.
  */
 final class PeerEqualityDeletes(spark: SparkSession, name: String) {
   private val table: Table = Spark3Util.loadIcebergTable(spark, name)

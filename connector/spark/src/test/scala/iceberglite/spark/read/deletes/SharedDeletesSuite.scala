@@ -89,7 +89,7 @@ class SharedDeletesSuite extends AnyFunSuite with SharedSession {
     assert(read(table)._2.forall(_ == 0))
   }
 
-  test("equality deletes that do not fit into memory remove the same rows", Slow) {
+  test("equality deletes that exceed the cache's max-entry-size remove the same rows", Slow) {
     val table = create(version = 2, files = 3)
     val deletes = new PeerEqualityDeletes(spark, peer(table))
     deletes.commit(Seq("id"))((0L until 200L).filter(_ % 3 != 1).map(i => Seq(i)): _*)

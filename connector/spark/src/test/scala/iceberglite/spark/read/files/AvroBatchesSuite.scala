@@ -40,7 +40,7 @@ class AvroBatchesSuite extends FileBatchTests(AvroData) {
     out.toByteArray
   }
 
-  test("list elements that take no bytes count for the size of a batch") {
+  test("list elements that take no bytes count towards the size of a batch") {
     val fields =
       Vector(required(1, "id", LongType), optional(2, "n", ListType(3, UnknownType, elementRequired = false)))
     val file = new TestFile(Schema(0, fields), Nil, bytes = Some(listsOfNulls(rows = 200, elements = 100000)))

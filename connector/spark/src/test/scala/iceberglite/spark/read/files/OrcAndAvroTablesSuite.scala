@@ -52,7 +52,7 @@ class OrcAndAvroTablesSuite extends AnyFunSuite with SharedSession {
 
   for (format <- formats) {
     test(
-      s"$format: values of all types are read as by Apache Iceberg, in batches and row by row",
+      s"$format: values of all primitive types are read as by Apache Iceberg, in batches and row by row",
       Sampling.sampledUnless(format == "avro"): _*
     ) {
       val table = create(flat, format)

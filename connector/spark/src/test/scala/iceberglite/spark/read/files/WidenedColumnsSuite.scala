@@ -57,7 +57,7 @@ class WidenedColumnsSuite extends AnyFunSuite with SharedSession {
 
   for (format <- Seq("parquet", "orc", "avro"))
     test(
-      s"the error of a DataFrame that is older than a wider column contains the column, in $format files",
+      s"the error of a DataFrame that was created before a column was widened names the column, in $format files",
       Sampling.sampledUnless(format == "avro"): _*
     ) {
       val t = table(format)
@@ -127,7 +127,7 @@ class WidenedColumnsSuite extends AnyFunSuite with SharedSession {
     assert(sql(s"SELECT i FROM $t.changes").collect().length == 2)
   }
 
-  test("a DataFrame with a join includes rows that were written after a column of the join was widened") {
+  test("a DataFrame with a join returns rows that were written after columns that it does not use were widened") {
     val t = table("parquet")
     val keys = spark.range(3).toDF("k")
     val beforeWidening = spark.table(t)

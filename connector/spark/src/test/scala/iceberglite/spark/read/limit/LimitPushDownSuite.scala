@@ -165,7 +165,7 @@ class LimitPushDownSuite extends AnyFunSuite with PushedPlans {
     }
   }
 
-  test("a limit below a join, and a subquery that a query uses twice, are applied separately") {
+  test("each limit below a join or in a subquery is applied only there") {
     val limited = s"(SELECT id FROM $table LIMIT 5)"
     assert(rows(s"SELECT count(*) FROM $limited a JOIN $table b ON a.id = b.id").head.getLong(0) == 5)
     val subqueries = s"SELECT (SELECT count(*) FROM $limited), (SELECT count(*) FROM (SELECT id FROM $table LIMIT 15))"

@@ -21,7 +21,7 @@ import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
 import iceberglite.spec.schema.NameMapping
 import iceberglite.spec.types.NestedField
 
-/** A data file that Parquet's example writer wrote, so that it can have any Parquet schema. Tests scan the file. */
+/** A Parquet data file, which can have any Parquet schema, and which tests scan. */
 final class ParquetFile(val path: String) {
   import ParquetFile._
 

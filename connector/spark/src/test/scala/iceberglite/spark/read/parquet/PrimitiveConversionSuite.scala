@@ -57,7 +57,7 @@ class PrimitiveConversionSuite extends AnyFunSuite {
     intercept[UnreadableFile](values(column("int32 c (INTEGER(32,false))")(_.append("c", -1)), IntType))
   }
 
-  test("decimals are read at wider precisions, from int, long and fixed-length values") {
+  test("decimals are read at wider precisions, from int, long, fixed-length and binary values") {
     val small = column("int32 c (DECIMAL(5,2))")(_.append("c", -12345), _.append("c", 7))
     val middle = column("int64 c (DECIMAL(15,2))")(_.append("c", -12345L), _.append("c", 7L))
     val large = column("fixed_len_byte_array(9) c (DECIMAL(20,2))")(

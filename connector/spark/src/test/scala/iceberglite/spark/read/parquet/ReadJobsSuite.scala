@@ -15,7 +15,7 @@ class ReadJobsSuite extends AnyFunSuite {
     ReadJobs.Key(columns(id), new StructType().add("a", IntegerType), None, readsWholePages = false)
   private def greaterThan(value: Int) = Some(FilterApi.gt(FilterApi.intColumn("a"), Int.box(value)))
 
-  test("consecutive files share a configuration only if they have the same columns and the same filter") {
+  test("consecutive files share a configuration only if columns, filter and the reading of whole pages are the same") {
     val base = new Configuration(false)
     base.set("fs.key", "value")
     val jobs = new ReadJobs(base)

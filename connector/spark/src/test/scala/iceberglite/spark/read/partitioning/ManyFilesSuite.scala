@@ -12,7 +12,10 @@ import iceberglite.spec.expr.Expression.{AlwaysTrue, GreaterThan, In}
 import iceberglite.spec.types.Literal.LongLiteral
 import iceberglite.table.Table
 
-/** Checks scans with so many files that the driver does not keep the column metrics of the files in memory. */
+/**
+ * Compares scans for which the driver keeps the column metrics of all files in memory with scans for which it does not,
+ * because their manifests are larger than a limit. The tests set this limit.
+ */
 class ManyFilesSuite extends AnyFunSuite with SharedSession {
 
   private lazy val table: Table = {

@@ -8,8 +8,8 @@ import iceberglite.servers.Servers
 import iceberglite.spark.{SharedSession, SparkCatalog}
 
 /**
- * Compares the results of queries whose scans the REST server of Apache Iceberg's tests plans with the results of scans
- * that Spark plans, and with those of Apache Iceberg. All three catalogs are on the same server.
+ * Compares the results of queries whose scans are planned by a REST server (that of Apache Iceberg's tests) with the
+ * results of scans that Spark plans, and with those of Apache Iceberg. All three catalogs are on the same server.
  */
 @Slow
 class ServerPlanningSuite extends AnyFunSuite with SharedSession {
@@ -75,7 +75,8 @@ class ServerPlanningSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  // Apache Iceberg 1.12 is not compared: it uses the references of this server, which refer to the wrong vectors.
+  // Apache Iceberg 1.12 is not compared: it follows the delete-file references in the plans of this server, which point
+  // to the wrong deletion vectors.
   test("a server can plan scans of tables with deletion vectors and row ids") {
     Seq("*", "id, _row_id", "id, _row_id, _last_updated_sequence_number", "count(*)").foreach { columns =>
       val Seq(byServer, bySpark) = Seq("planned", "local").map(c => sorted(s"SELECT $columns FROM $c.$ns.vectors"))
@@ -83,7 +84,7 @@ class ServerPlanningSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("EXPLAIN shows where a query is planned, and queries of sequence numbers are planned by Spark") {
+  test("EXPLAIN shows where a query is planned; Spark plans queries that select sequence numbers of rows") {
     val planned = s"planned.$ns.t"
     assert(planOf(sql(s"SELECT id FROM $planned WHERE part = 1")).contains("planned by the server"))
     assert(!planOf(sql(s"SELECT id FROM local.$ns.t WHERE part = 1")).contains("planned by the server"))
@@ -100,7 +101,7 @@ class ServerPlanningSuite extends AnyFunSuite with SharedSession {
     } finally sql(s"ALTER TABLE local.$ns.t RENAME COLUMN label TO name")
   }
 
-  test("statements that change rows, streams and incremental reads are planned by Spark") {
+  test("Spark plans incremental reads, and statements that change rows have the correct results") {
     val session = SharedSession.liteExtensions
     settings.foreach { case (key, value) => session.conf.set(key, value) }
     val changed = s"planned.$ns.changed"

@@ -15,8 +15,8 @@ class TaskCountSuite extends AnyFunSuite with DeclaredFiles with AdaptiveSparkPl
   private val Cores = 2
 
   /**
-   * Runs `body` with the given number of shuffle partitions, on which Apache Iceberg's number of tasks depends. Other
-   * suites use two shuffle partitions.
+   * Runs `body` with the given number of shuffle partitions, on which Apache Iceberg's number of tasks depends. The
+   * session of the tests has two.
    */
   private def withShufflePartitions[A](partitions: Int)(body: => A): A =
     withConf("spark.sql.shuffle.partitions" -> partitions.toString)(body)

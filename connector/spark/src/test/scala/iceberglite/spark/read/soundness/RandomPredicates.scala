@@ -7,8 +7,8 @@ import iceberglite.spec.types.Literal.{IntLiteral, LongLiteral, StringLiteral}
 import iceberglite.spec.types.Type._
 
 /**
- * Generates SQL conditions on the columns of a table. They include every kind of condition that Spark can push down,
- * and conditions on functions of a column that iceberg-lite converts to ranges of the column.
+ * Generates SQL conditions on the columns of a table. They include the kinds of conditions that Spark pushes down, and
+ * conditions on functions of a column that iceberg-lite converts to ranges of the column.
  */
 final class RandomPredicates(columns: Vector[(String, PrimitiveType)], random: Random) {
   private type Column = (String, PrimitiveType)

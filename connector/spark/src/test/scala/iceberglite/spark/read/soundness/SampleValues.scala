@@ -12,8 +12,8 @@ import iceberglite.spec.types.Type._
 
 /**
  * The values of each type in random tables and predicates. They include the limits of ranges, 0.0 and -0.0, NaN,
- * strings that are so long that their bounds are truncated, and times of clock changes. They are sorted, so that a file
- * can contain neighbouring values.
+ * strings that are so long that their bounds are truncated, and times of clock changes. The values of most types are
+ * sorted, so that a file can contain neighbouring values.
  */
 object SampleValues {
   private val ints: Vector[Int] =
@@ -37,7 +37,10 @@ object SampleValues {
       Vector("2013-11-03", "2013-12-31", "2014-01-01", "2024-02-29", "9999-12-30")
   ).map(DateTime.parseDate(_).get)
 
-  /** Clock changes in New York and in St. John's, where clocks change one minute after midnight. */
+  /**
+   * Clock changes in New York, clock changes in St. John's, where clocks changed one minute after midnight, a midnight
+   * in Kathmandu, and the time at which Apia skipped a day.
+   */
   private val clockChanges: Vector[Long] = (
     Vector("2013-03-10T06:59:59.999999", "2013-03-10T07:00:00", "2013-11-03T05:30:00", "2013-11-03T06:30:00") ++
       Vector("2010-11-07T02:29:59.999999", "2010-11-07T02:30:30", "2010-11-07T03:15:00", "2010-11-07T03:30:00") ++
@@ -88,7 +91,7 @@ object SampleValues {
     (largest.negate +: unscaled :+ largest).map(u => DecimalLiteral(new BigDecimal(u, t.scale)))
   }
 
-  /** Returns all values of the type, in order. */
+  /** Returns all values of the type. */
   def of(t: PrimitiveType): Vector[Literal] = t match {
     case BooleanType => Vector(BooleanLiteral(false), BooleanLiteral(true))
     case IntType => ints.map(IntLiteral)

@@ -51,7 +51,7 @@ class RowCompactorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private def bytes(n: Int): Array[Byte] = s"text $n ${"é" * (n % 5)}".getBytes(UTF_8)
 
-  /** Appends a value that differs for each `n`, or null if `nulls` selects `n`. */
+  /** Appends a value that depends on `n`, or null if `nulls` selects `n`. */
   private def append(to: WritableColumnVector, n: Int, nulls: Int => Boolean): Unit = to.dataType match {
     case struct: StructType =>
       to.appendStruct(nulls(n))
