@@ -10,8 +10,9 @@ import iceberglite.FilesBelow
 import iceberglite.spark.SharedSession
 
 /**
- * Kills the driver's process at different points of `add_files` and `snapshot`. Afterwards, the source must be
- * unchanged, and the target must have none or all of its rows. A second call must complete the import.
+ * Kills drivers at different points of `add_files` and `snapshot`. Afterwards, the source must be unchanged, and the
+ * target must have none or all of its rows. A second call must complete the import, or fail if the first call was
+ * committed.
  */
 class DyingImportSuite extends AnyFunSuite with DriverFixture {
 
@@ -85,7 +86,7 @@ class DyingImportSuite extends AnyFunSuite with DriverFixture {
   }
 
   for (death <- deaths)
-    test(s"an import has no or all rows when the driver dies ${death.name}, and a second call completes it", Slow) {
+    test(s"an import has no or all rows when the driver dies ${death.name}; an uncommitted one can be repeated", Slow) {
       killed.filter(_.death == death).foreach { k =>
         checkAndContinue(k.i, death == CrashPoint.AfterCommit, k.rows, k.files)
       }

@@ -101,7 +101,9 @@ class DyingMaintenanceSuite extends AnyFunSuite with DriverFixture {
 
   private def local(path: String): Path = Path.of(path.stripPrefix("ofs://dying"))
 
-  /** Checks that all source files in a list of files to copy exist, and that one of them is a metadata file. */
+  /**
+   * Checks that all source files in a list of files to copy exist, and that at least one of them is a metadata file.
+   */
   private def assertCopied(list: String): Unit = {
     val sources = Files.readAllLines(local(list)).asScala.map(_.takeWhile(_ != ','))
     assert(sources.exists(_.endsWith(".metadata.json")) && sources.forall(source => Files.exists(local(source))))
@@ -118,7 +120,8 @@ class DyingMaintenanceSuite extends AnyFunSuite with DriverFixture {
         assert((orphans(c) & filesBefore).forall(isPlanted), "a file that existed before the call is an orphan")
       val planted = orphans(c).count(isPlanted)
       assert(if (c.name.startsWith("orphans")) planted > 0 && planted < PlantedOrphans else planted == PlantedOrphans)
-      // If the driver died after the last commit of the first call, the second call has nothing left to commit.
+      // If the driver died after a commit of the first call, the second call has nothing left to commit, except in the
+      // case `binpack`, whose call makes several commits.
       val isCommitted = death == CrashPoint.AfterCommit
       val result = if (isCommitted && c.name.startsWith("clone")) Seq.empty else rows(c.statement)
       check(c, before)

@@ -28,7 +28,7 @@ private[rowlevel] object MigrationDeath {
   )
 }
 
-/** A program that runs statements, and ends without any clean-up, as after `kill -9`, at a change of the catalog. */
+/** A program that runs a statement, and ends without any clean-up, as after `kill -9`, at a change of the catalog. */
 object DyingMigration {
 
   /**

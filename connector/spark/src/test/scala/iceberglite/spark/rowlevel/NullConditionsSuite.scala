@@ -6,7 +6,7 @@ import org.scalatest.tagobjects.Slow
 
 import iceberglite.spark.IcebergTable
 
-/** Checks that statements update and delete no rows if their condition is null for every row. */
+/** Checks that statements update and delete no rows if their condition is null or false for every row. */
 class NullConditionsSuite extends AnyFunSuite with StatementFixture {
 
   private val modes = Seq("copy-on-write", "merge-on-read")
@@ -38,7 +38,7 @@ class NullConditionsSuite extends AnyFunSuite with StatementFixture {
     ()
   }
 
-  test("a DELETE whose condition is null deletes nothing") {
+  test("a DELETE whose condition is null or false for every row deletes nothing") {
     withTables { t =>
       conditions.foreach { condition =>
         sql(s"DELETE FROM $t WHERE $condition")
@@ -47,7 +47,7 @@ class NullConditionsSuite extends AnyFunSuite with StatementFixture {
     }
   }
 
-  test("an UPDATE whose condition is null changes nothing", Slow) {
+  test("an UPDATE whose condition is null or false for every row changes nothing", Slow) {
     withTables { t =>
       conditions.foreach { condition =>
         sql(s"UPDATE $t SET s = 'y' WHERE $condition")
@@ -56,7 +56,7 @@ class NullConditionsSuite extends AnyFunSuite with StatementFixture {
     }
   }
 
-  test("a MERGE whose conditions are null changes no rows, and inserts the source rows because none matches", Slow) {
+  test("a MERGE clause with a condition that is null or false applies to no row, and ON null matches no row", Slow) {
     withTables { t =>
       val source = "(SELECT id, 'z' AS s FROM range(2)) s"
       Seq("null", "null AND id = 1", "cast(null AS BOOLEAN)").map(_.replaceAll("\\bid\\b", "t.id")).foreach {

@@ -166,7 +166,7 @@ class RewriteMergeJoinSuite extends AnyFunSuite with WriteFixture with AdaptiveS
     assert(rows(s"SELECT count(*) FROM $t.files").head.getLong(0) <= 6, "new rows share files with old rows")
   }
 
-  test("the metrics of a MERGE count inserted, updated, copied and deleted rows", Slow) {
+  test("the metrics of a MERGE count inserted, updated and copied rows", Slow) {
     for ((mode, copied) <- Seq("copy-on-write" -> true, "merge-on-read" -> false)) {
       val t = filledTable(mode)
       val write = writeOf(s"MERGE INTO $t t USING $source ON t.id = u.id $upsert")

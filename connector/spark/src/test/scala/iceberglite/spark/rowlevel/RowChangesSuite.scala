@@ -23,7 +23,7 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
   private def deleteFiles(t: String): Seq[(String, Long)] =
     rows(s"SELECT referenced_data_file, record_count FROM $t.delete_files").map(r => (r.getString(0), r.getLong(1)))
 
-  for ((version, kind) <- Seq(2 -> "position delete files", 3 -> "one deletion vector"))
+  for ((version, kind) <- Seq(2 -> "position delete files", 3 -> "deletion vector"))
     test(
       s"after several DELETE statements, a data file has only the $kind of the last statement",
       Sampling.sampledUnless(version == 3): _*

@@ -113,7 +113,7 @@ class StatementOptionsSuite extends AnyFunSuite with StatementFixture {
     }
   }
 
-  test("an option that the statement does not support is rejected with a suggestion of similar options") {
+  test("unsupported options and invalid values are rejected, with a suggestion for a misspelled option") {
     val t = filled(2, "merge-on-read")
     assert(rejection(s"DELETE FROM $t WITH ('isolation' = 'snapshot')").contains("DELETE has no such option"))
     assert(rejection(s"UPDATE $t WITH ('isolation-levl' = 'x') SET n = 1").contains("Did you mean isolation-level?"))

@@ -8,8 +8,8 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.spark.rowlevel.StatementFixture
 
 /**
- * Checks commands whose tables are hidden during resolution, as in Spark 3.5.0 and 3.5.1. `make matrix` runs commands
- * with these releases.
+ * Checks the rule that holds the tables of row-level commands, which means that it hides them from Spark's rules during
+ * resolution. Only Spark 3.5.0 and 3.5.1 need the rule. `make matrix` runs commands with these releases.
  */
 class HoldRowLevelCommandsSuite extends AnyFunSuite with StatementFixture {
   private val hold = new HoldRowLevelCommands(spark, isActive = true)
