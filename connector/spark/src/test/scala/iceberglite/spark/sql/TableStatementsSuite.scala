@@ -16,8 +16,9 @@ import iceberglite.spark.rowlevel.StatementFixture
 import iceberglite.spark.{SharedSession, SparkSessionCatalog}
 
 /**
- * Checks the statements OPTIMIZE, VACUUM, DESCRIBE HISTORY, RESTORE and ANALYZE TABLE: their errors, that their results
- * equal those of the corresponding procedures, and that similar statements of Spark and of other connectors still work.
+ * Checks the statements OPTIMIZE, VACUUM, DESCRIBE HISTORY, RESTORE and ANALYZE TABLE: their results, in part compared
+ * with those of the corresponding procedures, their errors, and that Spark's own DESCRIBE and ANALYZE TABLE statements
+ * still work.
  */
 class TableStatementsSuite extends AnyFunSuite with StatementFixture {
   // This session also has the extensions of Apache Iceberg.
@@ -53,7 +54,7 @@ class TableStatementsSuite extends AnyFunSuite with StatementFixture {
     compareWithProcedure("", isRewritten = true)
   }
 
-  test("OPTIMIZE with a condition and with a Z-order is the same as rewrite_data_files", Slow) {
+  test("OPTIMIZE with a condition or a Z-order returns what rewrite_data_files plans, and keeps all rows", Slow) {
     compareWithProcedure(" WHERE id >= 30 AND p < 2", isRewritten = false, "where => 'id >= 30 AND p < 2'")
     compareWithProcedure(
       " WHERE s.x = 1 OR p = 0 ZORDER BY id, p",
@@ -254,7 +255,7 @@ class TableStatementsSuite extends AnyFunSuite with StatementFixture {
     session.sql(s"DROP NAMESPACE lite.$ns.words CASCADE")
   }
 
-  test("statements for tables of other catalogs are passed on to the parsers of Spark and of other extensions", Slow) {
+  test("ANALYZE TABLE for tables of other catalogs is passed on to Spark's parser and to other extensions", Slow) {
     val t = tableWithCommits(1)
     for (table <- Seq(peer(t), s"ice.$ns.nothing")) {
       val e = intercept[Exception](sql(s"ANALYZE TABLE $table COMPUTE STATISTICS"))
@@ -270,7 +271,7 @@ class TableStatementsSuite extends AnyFunSuite with StatementFixture {
     } finally sql("DROP TABLE spark_catalog.default.plain_analyzed")
   }
 
-  test("in a session catalog, the statements change Iceberg tables, and Spark analyzes its own tables", Slow) {
+  test("in a session catalog, Spark analyzes its own tables, and other statements accept only Iceberg tables", Slow) {
     val session = spark.newSession()
     val settings = Seq("type" -> "hadoop", "warehouse" -> newDirectory().toUri.toString)
     SharedSession.catalogConf("spark_catalog", classOf[SparkSessionCatalog].getName, settings: _*)

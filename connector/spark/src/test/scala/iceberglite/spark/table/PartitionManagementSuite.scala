@@ -81,7 +81,7 @@ class PartitionManagementSuite extends AnyFunSuite with StatementFixture {
     }
   }
 
-  test("rows with deletes are removed with their partition") {
+  test("TRUNCATE TABLE with PARTITION removes the rows of a partition that has a delete file") {
     val own = create("id INT, p INT", 2, "merge-on-read", "write.distribution-mode" -> "hash")
     sql(s"ALTER TABLE $own ADD PARTITION FIELD p")
     sql(s"INSERT INTO $own SELECT id, id % 2 FROM range(10)")

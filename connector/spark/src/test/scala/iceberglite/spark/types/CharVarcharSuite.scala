@@ -85,7 +85,7 @@ class CharVarcharSuite extends AnyFunSuite with SharedSession with BeforeAndAfte
     }
   }
 
-  test("partition values of CHAR columns are padded", Slow) {
+  test("partition values of CHAR and VARCHAR columns are written and found as in Spark's own tables", Slow) {
     types.foreach { t =>
       sameOutcome(
         s"CREATE TABLE @ (i INT, c $t) USING # PARTITIONED BY (c)",
@@ -253,7 +253,7 @@ class CharVarcharSuite extends AnyFunSuite with SharedSession with BeforeAndAfte
     assert(outcome(s"INSERT INTO $lite VALUES (4, 'longer', NULL, NULL)") == Left(Exceeded))
   }
 
-  test("a property without a valid declared type is ignored") {
+  test("a property whose declared type is invalid or does not fit its column is ignored") {
     sql(s"CREATE TABLE $lite (a STRING, b STRING, c INT, d VARCHAR(3)) USING iceberg")
     val properties = Seq("1" -> "varchar(", "2" -> "int", "3" -> "char(3)", "4" -> "VARCHAR(4)", "x" -> "char(1)")
       .map { case (id, text) => s"'schema.declared-type.$id' = '$text'" }

@@ -18,7 +18,9 @@ import org.scalatest.tagobjects.Slow
 
 import iceberglite.conformance.SparkRules
 
-/** Checks reads of columns whose types have no name in Spark, in files that Apache Iceberg's Java library wrote. */
+/**
+ * Checks reads of files that Apache Iceberg's Java library wrote, mainly of columns whose types have no name in Spark.
+ */
 class ReadTypesSuite extends AnyFunSuite with JavaTables {
   private val a = UUID.fromString("00000000-0000-0000-0000-00000000000a")
   private val f = UUID.fromString("f79c3e09-677c-4bbd-a479-3f349cb785e7")

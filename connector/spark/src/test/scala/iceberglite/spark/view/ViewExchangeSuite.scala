@@ -8,8 +8,8 @@ import iceberglite.servers.Servers
 import iceberglite.spark.{SharedSession, SparkCatalog}
 
 /**
- * Compares views with Apache Iceberg, and exchanges them with it through catalogs of each type that both support. Each
- * catalog of this connector, such as `litehive`, has a catalog of Apache Iceberg on the same storage, such as
+ * Checks that this connector and Apache Iceberg read and replace each other's views in JDBC, REST and Hive catalogs.
+ * Each catalog of this connector, such as `litehive`, has a catalog of Apache Iceberg on the same storage, such as
  * `icehive`.
  */
 @Slow
@@ -88,14 +88,14 @@ class ViewExchangeSuite extends AnyFunSuite with ViewTests {
     assert(condition(s"SELECT * FROM $view") == "TABLE_OR_VIEW_NOT_FOUND")
   }
 
-  onEach("both connectors accept columns whose names Spark generates") { c =>
+  onEach("both connectors read each other's views whose column names Spark generates") { c =>
     val (own, other) = (newView(c), newView(c))
     inNamespace(c)(sql(s"CREATE VIEW $own AS SELECT max(id), min(name) FROM items"))
     inNamespace(peer(c))(sql(s"CREATE VIEW ${peer(other)} AS SELECT max(id), min(name) FROM items"))
     Seq(own, other).foreach(assertEqual(_, Seq(Row(3, "a"))))
   }
 
-  onEach("both connectors accept column names with commas") { c =>
+  onEach("both connectors read each other's views whose column names contain commas") { c =>
     val (own, other) = (newView(c), newView(c))
     inNamespace(c)(sql(s"CREATE VIEW $own AS SELECT coalesce(id, 1), name FROM items WHERE id = 2"))
     inNamespace(peer(c))(sql(s"CREATE VIEW ${peer(other)} AS SELECT coalesce(id, 1), name FROM items WHERE id = 2"))
@@ -113,7 +113,7 @@ class ViewExchangeSuite extends AnyFunSuite with ViewTests {
     assertEqual(view, Seq(Row("b", 2.5)))
   }
 
-  onEach("SHOW VIEWS lists the views of both connectors") { c =>
+  onEach("SHOW VIEWS returns the same views in both connectors") { c =>
     val view = newView(c)
     sql(s"CREATE VIEW $view AS SELECT 1 AS a")
     def shown(catalog: String): Seq[Row] = rows(s"SHOW VIEWS IN $catalog.$ns").sortBy(_.getString(1))

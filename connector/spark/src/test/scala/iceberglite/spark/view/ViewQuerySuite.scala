@@ -85,7 +85,7 @@ class ViewQuerySuite extends AnyFunSuite with ViewTests {
     }
   }
 
-  test("a view that uses another view directly, and also through a view of another catalog, is not a cycle") {
+  test("a view may use another view both directly and through another catalog, but a cycle of them is rejected") {
     val Seq(a, c) = Seq.fill(2)(newView("lite"))
     val b = newView("litejdbc")
     sql(s"CREATE VIEW $a AS SELECT 1 AS x")
@@ -106,7 +106,7 @@ class ViewQuerySuite extends AnyFunSuite with ViewTests {
     assert(condition(s"SELECT * FROM $b") == "RECURSIVE_VIEW")
   }
 
-  test("temporary views and functions are rejected in a view, and never replace its own tables and functions") {
+  test("temporary views and functions are rejected in a view, and a temporary view never replaces its tables") {
     val view = newView("lite")
     spark.range(1).createOrReplaceTempView("items")
     sql("CREATE OR REPLACE TEMPORARY FUNCTION shout AS 'org.apache.hadoop.hive.ql.udf.generic.GenericUDFUpper'")
@@ -189,7 +189,7 @@ class ViewQuerySuite extends AnyFunSuite with ViewTests {
     assert(spark.table(view).count() == 3)
   }
 
-  test("a view without a query in Spark's dialect names its dialects, and keeps them when a query is added") {
+  test("a query on a view without Spark's dialect fails and names the dialects, which an ALTER VIEW keeps") {
     val view = newView("lite")
     sql(s"CREATE VIEW $view TBLPROPERTIES ('replace.drop-dialect.allowed' = 'true') AS SELECT 1 AS x")
     replaceQuery(view, Sql("SELECT 2 x", "trino"))
@@ -200,7 +200,7 @@ class ViewQuerySuite extends AnyFunSuite with ViewTests {
     assert(rows(s"SELECT * FROM $view") == Seq(Row(2)))
   }
 
-  test("a query that is not valid SQL is reported with the name of the view") {
+  test("a view whose text is not valid SQL fails when it is queried, and the error contains the text") {
     val view = newView("lite")
     sql(s"CREATE VIEW $view AS SELECT 1 AS x")
     replaceQuery(view, Sql("SELEC 1", "spark"))

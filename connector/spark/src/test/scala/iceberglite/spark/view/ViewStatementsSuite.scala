@@ -40,7 +40,7 @@ class ViewStatementsSuite extends AnyFunSuite with ViewTests {
     assert(rows(s"SELECT * FROM $view ORDER BY 1") == expected && text(s"SHOW CREATE TABLE $view") == statement)
   }
 
-  onEach("CREATE VIEW, IF NOT EXISTS and OR REPLACE treat an existing view as in Spark") { c =>
+  onEach("CREATE VIEW rejects an existing view, IF NOT EXISTS keeps it, and OR REPLACE adds a version to it") { c =>
     val view = newView(c)
     sql(s"CREATE VIEW $view AS SELECT 1 AS a")
     assert(condition(s"CREATE VIEW $view AS SELECT 2 AS a") == "VIEW_ALREADY_EXISTS")
@@ -64,7 +64,7 @@ class ViewStatementsSuite extends AnyFunSuite with ViewTests {
     assert(view3.versionLog.map(_.versionId) == Vector(1, 2, 1))
   }
 
-  onEach("properties are set and unset") { c =>
+  onEach("properties are set and unset, and a missing or reserved property is an error") { c =>
     val view = newView(c)
     sql(s"CREATE VIEW $view AS SELECT 1 AS a")
     sql(s"ALTER VIEW $view SET TBLPROPERTIES ('a' = '1', 'comment' = 'c')")
@@ -165,7 +165,7 @@ class ViewStatementsSuite extends AnyFunSuite with ViewTests {
     assert(condition(s"DROP VIEW IDENTIFIER('$view')") == "VIEW_NOT_FOUND")
   }
 
-  test("the property location sets the location of a view, and is rejected in a file-system catalog") {
+  test("the property location sets the location of a view, which in a file-system catalog cannot be changed") {
     val (view, inFiles) = (newView("litejdbc"), newView("lite"))
     val location = newDirectory("views").toUri.toString + "v"
     sql(s"CREATE VIEW $view TBLPROPERTIES ('location' = '$location') AS SELECT 1 AS a")

@@ -72,7 +72,7 @@ class AutoCompactionSuite extends AnyFunSuite with CompactionFixture {
   }
 
   for (mode <- Seq("copy-on-write", "merge-on-read"); version <- Seq(2, 3))
-    test(s"after overwrites and row changes, all rows and their ids are kept (version $version, $mode)", Slow) {
+    test(s"compaction after row changes keeps all rows, in version 3 also row ids (version $version, $mode)", Slow) {
       val modes = Seq("delete", "update", "merge").map(c => s"write.$c.mode" -> mode)
       val t = create(enabled ++ modes :+ ("format-version" -> version.toString): _*)
       val lineage = if (version == 3) ", _row_id" else ""
@@ -110,7 +110,7 @@ class AutoCompactionSuite extends AnyFunSuite with CompactionFixture {
     assert(operations(t).last == "append" && ids(t) == (1 to 3))
   }
 
-  test("a write succeeds if the compaction cannot read a file, and no file is left", Slow) {
+  test("a write succeeds if the compaction after it cannot read a file, and the compaction leaves no new file", Slow) {
     val t = create(enabled: _*)
     (1 to 3).foreach(insert(t, _, 1))
     val files = rows(s"SELECT file_path FROM $t.files ORDER BY file_path").map(_.getString(0))
@@ -142,7 +142,7 @@ class AutoCompactionSuite extends AnyFunSuite with CompactionFixture {
     assertNoOrphans(t)
   }
 
-  test("invalid values are rejected before anything is written") {
+  test("invalid values of the compaction options are rejected before anything is written") {
     val t = create()
     for ((key, _) <- enabled; value <- Seq("perhaps", "-1")) assertUnchanged(t) {
       val frame = spark.sql("SELECT 1L AS id, 1 AS p").writeTo(t).option(key, value)

@@ -20,7 +20,7 @@ import iceberglite.spec.types.Type.LongType
 import iceberglite.storage.HadoopFileIO
 import iceberglite.table.{DataFileNames, DataLocations}
 
-/** Checks to which files a task writes rows that are not clustered by partition. */
+/** Checks to which files a task writes rows, whether or not they are clustered by partition. */
 class FanOutRouterSuite extends AnyFunSuite {
   import FanOutRouterSuite._
 

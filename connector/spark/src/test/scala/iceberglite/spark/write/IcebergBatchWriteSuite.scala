@@ -65,7 +65,7 @@ class IcebergBatchWriteSuite extends AnyFunSuite with WriteFixture {
     assert(dataFilesOf(t).size == 3)
   }
 
-  test("two attempts of a task use different file names, and each removes only its own files") {
+  test("two attempts of a task use different file names, and an aborted attempt removes only its own files") {
     val t = partitioned()
     val write = writeTo(tableOf(t))
     val (first, second) = (writer(write, 0, 7L), writer(write, 0, 8L))
@@ -79,7 +79,7 @@ class IcebergBatchWriteSuite extends AnyFunSuite with WriteFixture {
     assert(rows(s"SELECT count(*) FROM ${peer(t)}").head.getLong(0) == 6)
   }
 
-  test("an aborted task closes and removes its files") {
+  test("an aborted task removes its files") {
     val t = partitioned()
     val task = writer(writeTo(tableOf(t)), 0, 7L)
     (0 until 6).foreach(i => task.write(row(i)))

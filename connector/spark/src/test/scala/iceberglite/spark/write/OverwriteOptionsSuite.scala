@@ -8,7 +8,10 @@ import org.scalatest.tagobjects.Slow
 import iceberglite.Sampling
 import iceberglite.spark.SharedSession
 
-/** Checks that options that limit which rows an overwrite replaces are applied or rejected, in every kind of write. */
+/**
+ * Checks that the options of overwrites are applied or rejected in every kind of write: those that limit which rows are
+ * replaced, `overwriteSchema`, and `txnAppId` with `txnVersion`.
+ */
 class OverwriteOptionsSuite extends AnyFunSuite with WriteFixture {
 
   private def partitioned(): String = {
@@ -138,7 +141,7 @@ class OverwriteOptionsSuite extends AnyFunSuite with WriteFixture {
     }
   }
 
-  test("an append with replaceWhere is rejected, and other overwrite options do not affect an append", Slow) {
+  test("an append with replaceWhere is rejected, and partitionOverwriteMode does not affect an append", Slow) {
     val t = partitioned()
     for (save <- Seq[(Writer, String) => Unit](_.save(_), _.insertInto(_), _.saveAsTable(_))) {
       val message = rejection(t)(save(writer(newRows(1), Seq("replaceWhere" -> "p = 1"), "append"), t))
@@ -149,7 +152,7 @@ class OverwriteOptionsSuite extends AnyFunSuite with WriteFixture {
     assert(ids(t).size == 11)
   }
 
-  test("saveAsTable rejects options for a partial overwrite, because it replaces the whole table", Slow) {
+  test("saveAsTable, createOrReplace and replace reject options that only an overwrite of rows can follow", Slow) {
     val t = partitioned()
     def save(options: (String, String)*): Unit = writer(newRows(1), options, "overwrite").saveAsTable(t)
     val partialOptions = Seq(
@@ -205,7 +208,7 @@ class OverwriteOptionsSuite extends AnyFunSuite with WriteFixture {
     assert(ids(t) == remainingIds ++ Seq(100L, 101L))
   }
 
-  test("SQL: INSERT statements accept the same options as writes by DataFrames", Slow) {
+  test("SQL: INSERT statements apply and reject the same options as DataFrame writers", Slow) {
     val t = partitioned()
     def insert(verb: String, options: String) =
       sql(s"INSERT $verb $t WITH ($options) SELECT id, 1 FROM range(100, 102)")
@@ -226,7 +229,7 @@ class OverwriteOptionsSuite extends AnyFunSuite with WriteFixture {
     assert(ids(t) == remainingIds)
   }
 
-  test("without the extensions replaceWhere is rejected") {
+  test("without the extensions, replaceWhere is rejected, and partitionOverwriteMode applies") {
     val t = partitioned()
     val session = SharedSession.withoutExtensions
     inSession(session) { _ =>

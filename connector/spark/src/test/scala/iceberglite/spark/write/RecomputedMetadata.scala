@@ -21,7 +21,10 @@ import iceberglite.spec.types.Type.{DoubleType, FloatType, StringType, StructTyp
 import iceberglite.table.Table
 import iceberglite.tree.{ManifestCache, TreeReader}
 
-/** Recomputes the metadata of a table's live files from the contents of the files, and compares it with manifests. */
+/**
+ * Recomputes the metadata of the files in a table's current snapshot from their contents, and compares it with
+ * manifests.
+ */
 final private[write] class RecomputedMetadata(table: Table) {
   private val conf = new Configuration(false)
   private val tree = new TreeReader(table.io, table.metadata, ManifestCache.Disabled)

@@ -36,7 +36,7 @@ class RecomputedMetadataSuite extends AnyFunSuite with TableChecks {
   }
 
   Seq("parquet", "orc", "avro").foreach { format =>
-    test(s"the check accepts the metadata of $format files, and finds an incorrect value") {
+    test(s"the check accepts the metadata of $format files, and finds each incorrect value") {
       val t = newTable()
       sql(s"CREATE TABLE $t (id BIGINT, s STRING) USING iceberg TBLPROPERTIES ('write.format.default' = '$format')")
       sql(s"INSERT INTO $t SELECT id, IF(id % 3 = 0, NULL, concat('s', id)) FROM range(0, 100, 1, 1)")

@@ -64,7 +64,7 @@ class RepeatedWritesSuite extends AnyFunSuite with WriteFixture {
     assert(ids(t) == (0L until 10L) && rows(s"SELECT * FROM $t.snapshots").size == 1)
   }
 
-  test("a write with only one of the two options, or with an invalid version, is rejected") {
+  test("a write with only application-id or only application-version, or an invalid version, is rejected") {
     val t = createTable()
     def rejection(options: (String, String)*): String = {
       val writer = options.foldLeft(spark.range(1).selectExpr("id", "1 AS p").writeTo(t)) { case (w, (k, v)) =>

@@ -65,7 +65,7 @@ class RewritePartialOverwriteSuite extends AnyFunSuite with StatementFixture {
 
   test("new rows are written if whole files, some rows or no rows match the condition", Slow) {
     val t = partitioned(2)
-    // Spark cannot push this condition down, but it is true for all rows within the files' bounds.
+    // Spark cannot push this condition down. It is true for all rows of one file, and for no rows of the other files.
     newRows(100).writeTo(t).overwrite(expr("abs(p) = 1"))
     newRows(101).writeTo(t).overwrite(expr("n = 'nobody'"))
     newRows(102).writeTo(t).overwrite(expr("id < 0"))
@@ -93,7 +93,7 @@ class RewritePartialOverwriteSuite extends AnyFunSuite with StatementFixture {
     assert(ids(t) == Seq(100L) && ids(peer(t)) == Seq(100L))
   }
 
-  test("INSERT INTO ... REPLACE WHERE applies the options of the statement", Slow) {
+  test("INSERT INTO ... REPLACE WHERE applies the options of the statement, and rejects upsert-keys", Slow) {
     val t = partitioned(2)
     val options = "WITH ('application-id' = 'a', 'application-version' = '1', 'snapshot-property.k' = 'v')"
     def replace() = sql(s"INSERT INTO $t $options REPLACE WHERE id < 30 SELECT 500L, 1, 'new'")

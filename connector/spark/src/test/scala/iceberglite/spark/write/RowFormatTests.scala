@@ -176,7 +176,7 @@ abstract class RowFormatTests(core: DataFormat) extends AnyFunSuite with ScalaCh
     assert(error.getMessage.contains("column any of type variant"))
   }
 
-  test("an abandoned file is closed and can be removed") {
+  test("an abandoned file can be removed") {
     val directory = Files.createTempDirectory("abandoned")
     val path = Paths.get(directory.toString, "new", "f")
     val io = new HadoopFileIO(new Configuration())

@@ -85,7 +85,7 @@ class RowRequirementsSuite extends AnyFunSuite {
     }
   }
 
-  test("rows of a table with a sort order are range-partitioned, and sorted by partition before the sort order") {
+  test("rows of a table with a sort order are range-partitioned, and sorted by partition and then by the order") {
     val r = requirements(spec(1 -> Bucket(4), 1 -> Identity), sortOrder)
     val expected = Seq(
       "bucket(4, id) ASC NULLS FIRST",
@@ -107,7 +107,7 @@ class RowRequirementsSuite extends AnyFunSuite {
     assert(!r.isDistributed && r.ordering.isEmpty && !r.sorted)
   }
 
-  test("rows are not sorted, and not distributed by transforms that Spark would compute differently from Iceberg") {
+  test("transforms that Spark would compute differently from Iceberg do not distribute rows, and prevent sorting") {
     val r = requirements(spec(5 -> Bucket(4), 6 -> Day, 1 -> Identity), sortOrder, fanout = false)
     assert(distribution(r) == Seq("identity(id)") && r.ordering.isEmpty && !r.clustered && !r.sorted)
     assert(distribution(requirements(spec(5 -> Identity))) == Seq("identity(u)"))

@@ -62,7 +62,7 @@ class Version4Suite extends AnyFunSuite with StatementFixture {
       assert(history(v4) == history(v3) && history(v4).size >= 7)
     }
 
-  /** Returns the names of the files in the table's metadata directory, except those of the table metadata. */
+  /** Returns the files in the table's metadata directory, except those of the table metadata. */
   private def treeFiles(t: String): Set[Path] =
     filesOf(t).filter(f => f.getParent.endsWith("metadata") && !f.toString.contains("metadata.json"))
 
@@ -81,7 +81,7 @@ class Version4Suite extends AnyFunSuite with StatementFixture {
     assert(sorted(s"SELECT id FROM $t") == Seq("[1000]"))
   }
 
-  test("a changelog with a filter has the deleted rows, although other files of the root are outside the filter") {
+  test("a changelog with a filter has the deleted rows if the filter excludes other files of the root manifest") {
     val t = create("id BIGINT", 4, "merge-on-read")
     sql(s"INSERT INTO $t SELECT id FROM range(0, 10, 1, 1)")
     sql(s"INSERT INTO $t SELECT id FROM range(100, 200, 1, 1)")
@@ -111,7 +111,7 @@ class Version4Suite extends AnyFunSuite with StatementFixture {
     }
   }
 
-  test("if Apache Iceberg drops the expressions of a table, they are restored from their copy", Slow) {
+  test("if Apache Iceberg drops the field expressions of the table metadata, it is restored from its copy", Slow) {
     val t = partitioned(4, "merge-on-read")
     statements.take(3).foreach(run(_, t))
     val before = sorted(s"SELECT * FROM $t")

@@ -22,7 +22,7 @@ trait WriteFixture extends SharedSession with Eventually { self: Suite =>
 
   protected def dataFilesOf(table: String): Set[Path] = filesOf(table).filter(_.toString.endsWith(".parquet"))
 
-  /** Returns the table's live files, as Apache Iceberg lists them. */
+  /** Returns the files in the table's current snapshot, as Apache Iceberg lists them. */
   protected def listed(table: String, columns: String = "*"): Seq[Row] =
     rows(s"SELECT $columns FROM ${peer(table)}.files ORDER BY file_path")
 

@@ -83,7 +83,7 @@ class WriteOptionsSuite extends AnyFunSuite with WriteFixture {
     }
   }
 
-  test("an overwrite with an isolation level fails after another commit since the given snapshot") {
+  test("an overwrite with isolation-level=serializable fails if rows were added after validate-from-snapshot-id") {
     val t = filledTable()
     val firstSnapshot = rows(s"SELECT snapshot_id FROM ${peer(t)}.snapshots").head.getLong(0).toString
     def overwrite(): Unit = tenRows.writeTo(t).option("isolation-level", "serializable")

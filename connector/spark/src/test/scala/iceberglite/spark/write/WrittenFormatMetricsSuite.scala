@@ -43,7 +43,7 @@ class WrittenFormatMetricsSuite extends AnyFunSuite with MetricsFixture {
     }
 
     test(
-      s"metrics of ORC files are the same as in Apache Iceberg, with mode '$mode'",
+      s"metrics of flat columns except binary in ORC files are the same as in Apache Iceberg, with mode '$mode'",
       MetricsRules.sameAsApacheIceberg +: Sampling.sampledUnless(mode == "full"): _*
     ) {
       val (liteTable, peerTable) = (create("orc", mode), create("orc", mode))

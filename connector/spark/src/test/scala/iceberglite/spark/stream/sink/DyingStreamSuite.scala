@@ -17,7 +17,7 @@ class DyingStreamSuite extends AnyFunSuite with DriverFixture {
   private val streamsPerDeath: Int =
     sys.env.get("ICEBERG_LITE_STREAM_KILLS").fold(2)(_.toInt / CrashPoint.ofStatements.size)
 
-  /** The number of streams of a process, whose tasks never release their slots. */
+  /** The number of streams that die in one process. The tasks of a stream that dies never release their slots. */
   private val streamsPerProcess = 8
 
   private def create(mode: String, namespace: String, number: Int): (Case, FileStream) = {
@@ -75,7 +75,8 @@ class DyingStreamSuite extends AnyFunSuite with DriverFixture {
     check(c, expectedRows(stream.mode, 3))
     // The files of the driver that died are still orphan files. The query has added none.
     assert(orphans(c) == orphansOfDriver)
-    // A micro-batch in update mode removes the files with its keys after the commit, unless its driver dies before.
+    // A micro-batch in update mode removes its files of keys after its commit. If the driver dies between the two, they
+    // are orphan files.
     val unused = orphansOfDriver.filter(_ => isCommitted && stream.mode == "update")
     assert(unused.forall(_.toString.contains("-deletes-")) && (orphansOfDriver -- unused).isEmpty == isCommitted)
     orphansOfDriver.foreach(Files.delete(_))

@@ -18,8 +18,8 @@ import iceberglite.spark.table.IcebergWriteBuilder
 import iceberglite.table.Table
 
 /**
- * Calls the methods of a micro-batch's write in the order in which Spark calls them, so that a test can change the
- * table between two of the calls. The rows have the columns `id` and `part`.
+ * Helpers that call the methods of a micro-batch's write as Spark calls them. A test can change the table between two
+ * of the calls. The rows have the columns `id` and `part`.
  */
 trait EpochFixture extends SinkFixture { self: Suite =>
 

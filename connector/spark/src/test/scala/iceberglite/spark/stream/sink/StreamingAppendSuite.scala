@@ -108,7 +108,7 @@ class StreamingAppendSuite extends AnyFunSuite with SinkFixture {
     assert(rows(s"SELECT * FROM $t.manifests").size <= 2 && ids(t) == (1 to 4))
   }
 
-  test("the write options of batches apply to streams") {
+  test("the options branch, write-format and snapshot-property.<key> of batch writes apply to streams") {
     val t = plainTable("PARTITIONED BY (p)")
     sql(s"INSERT INTO $t VALUES (0, 'a')")
     sql(s"ALTER TABLE $t CREATE BRANCH b")
@@ -138,7 +138,7 @@ class StreamingAppendSuite extends AnyFunSuite with SinkFixture {
     assert(read(t) == Seq("[1,b,null]", "[2,c,7]", "[3,a,7]"))
   }
 
-  test("a query sees columns that are added and renamed between its micro-batches", Slow) {
+  test("a query continues if columns are added while it runs and are renamed before a restart", Slow) {
     val t = plainTable()
     val stream = new TestStream
     stream.run(_.toTable(t)) {
@@ -186,7 +186,7 @@ class StreamingAppendSuite extends AnyFunSuite with SinkFixture {
   private def failure(stream: TestStream, t: String): String =
     messages(intercept[StreamingQueryException](stream.into(t)(letters(1))))
 
-  test("options that do not apply to streams are rejected") {
+  test("application-id, txnAppId and misspelled options are rejected") {
     val t = plainTable()
     assertUnchanged(t) {
       for ((id, version) <- Seq("application-id" -> "application-version", "txnAppId" -> "txnVersion")) {
@@ -199,7 +199,7 @@ class StreamingAppendSuite extends AnyFunSuite with SinkFixture {
     }
   }
 
-  test("rows that do not fit the table fail the query with the name of the column") {
+  test("a column that the table lacks fails the query with an error that names the column and merge-schema") {
     val t = plainTable()
     assertUnchanged(t) {
       val stream = new TestStream

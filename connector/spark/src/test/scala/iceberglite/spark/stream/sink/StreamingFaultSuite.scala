@@ -9,8 +9,8 @@ import iceberglite.spec.IcebergError.{CommitStateUnknown, StorageFailed, Validat
 import iceberglite.table._
 
 /**
- * Calls the methods of a micro-batch's write in the order in which Spark calls them, with commits that fail, and checks
- * that the next run of the micro-batch writes its rows exactly once.
+ * Calls the methods of a micro-batch's write as Spark calls them, with failed commits, repeated epochs and repeated
+ * tasks, and checks which rows and files the table has afterwards.
  */
 class StreamingFaultSuite extends AnyFunSuite with EpochFixture {
 

@@ -48,7 +48,7 @@ class StreamingModesSuite extends AnyFunSuite with SinkFixture {
     assert(read(t).isEmpty)
   }
 
-  test("complete mode cannot replace only some partitions") {
+  test("complete mode cannot be combined with a dynamic overwrite or with upsert-keys") {
     val t = countsTable(clauses = "PARTITIONED BY (p)")
     assertUnchanged(t) {
       val message = failure(counted(OutputMode.Complete(), "overwrite-mode" -> "dynamic"), t)
@@ -75,7 +75,7 @@ class StreamingModesSuite extends AnyFunSuite with SinkFixture {
       assertNoOrphans(t)
     }
 
-  test("a stream of changes is upserted in append mode, and a delete column removes rows", Slow) {
+  test("rows are upserted in append mode, a delete column removes rows, and a repeated key fails the query", Slow) {
     val t = tableWith("id BIGINT, p STRING", "")
     val stream = new TestStream(options = Map("upsert-keys" -> "id", "upsert-delete-column" -> "gone"))
     stream.select = _.withColumn("gone", col("p") === "gone")
@@ -98,7 +98,7 @@ class StreamingModesSuite extends AnyFunSuite with SinkFixture {
     }
   }
 
-  test("a query in update mode without key columns is rejected, and the error names the option") {
+  test("update mode without upsert-keys is rejected, and names the option in a session with the SQL extensions") {
     val t = countsTable()
     assertUnchanged(t) {
       val message = failure(counted(OutputMode.Update()), t)

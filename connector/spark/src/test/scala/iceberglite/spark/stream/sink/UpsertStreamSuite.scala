@@ -45,7 +45,7 @@ class UpsertStreamSuite extends AnyFunSuite with EpochFixture {
       assertNoOrphans(t)
     }
 
-  test("rows are searched only in files that may contain the keys, up to the limit of their size") {
+  test("rows are deleted by position if the files that may contain their keys fit upsert-search-bytes, else by key") {
     val oneFile = (1 << 20).toString
     val t = newTableOf(3)
     Seq(1 -> 2, 11 -> 12).foreach { case (first, last) =>
@@ -77,7 +77,10 @@ class UpsertStreamSuite extends AnyFunSuite with EpochFixture {
   private val before = (0 until 6).map(i => s"[$i,0]")
   private val after = before.map(row => if (Set('1', '2', '3')(row(1))) row.replace(",0", ",9") else row)
 
-  /** A commit between the read and the commit of a micro-batch, the rows after both, and the form of the deletes. */
+  /**
+   * A commit between the read and the commit of a micro-batch, the rows after both, and whether the micro-batch deletes
+   * a row by key.
+   */
   private val concurrentCommits: Seq[(String, String => Unit, Seq[String], Boolean)] = Seq(
     ("adds a row with a key", t => sql(s"INSERT INTO $t VALUES (1, 50)"), after, true),
     ("adds a row with another key", t => sql(s"INSERT INTO $t VALUES (100, 1)"), after :+ "[100,1]", false),
@@ -114,7 +117,7 @@ class UpsertStreamSuite extends AnyFunSuite with EpochFixture {
       assertUnchanged(t)(runBatch(()))
     }
 
-  test("random streams of changes give the rows of a model, whatever the form of their deletes", MoreRoundsTag) {
+  test("random upserts keep the last row of each key, with several values of upsert-search-bytes", MoreRoundsTag) {
     val random = new Random(seed)
     for (version <- if (Sampling.isFast) Seq(3) else Seq(2, 3); clauses <- Seq("", "PARTITIONED BY (p)")) {
       val t = newTableOf(version, clauses)

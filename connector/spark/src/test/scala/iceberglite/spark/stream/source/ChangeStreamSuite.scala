@@ -40,7 +40,7 @@ class ChangeStreamSuite extends AnyFunSuite with SourceFixture {
     assert(read(current, checkpoint) == Vector("[4,DELETE,1]"))
   }
 
-  test("the option streaming-changes is supported for all forms of a streaming read", Slow) {
+  test("changes can be read by table, by format and by metadata table; streaming-changes needs the extensions", Slow) {
     val t = withDeletedRow("copy-on-write")
     val expected = sorted(s"SELECT * FROM $t.changes")
     assert(read(stream(t, changes)) == expected)

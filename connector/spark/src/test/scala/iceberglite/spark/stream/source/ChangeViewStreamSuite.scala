@@ -35,7 +35,7 @@ class ChangeViewStreamSuite extends AnyFunSuite with SourceFixture {
 
   for (mode <- Seq("copy-on-write", "merge-on-read"))
     test(
-      s"a stream with identifier columns returns the updates of the changelog view, in batches of any size ($mode)",
+      s"a stream with identifier columns returns the updates of the changelog view, in one or more batches ($mode)",
       Slow
     ) {
       val t = changed(mode)
@@ -49,7 +49,7 @@ class ChangeViewStreamSuite extends AnyFunSuite with SourceFixture {
       })
     }
 
-  test("the identifier fields of the table identify updates by default") {
+  test("with compute-updates and without identifier-columns, the identifier fields of the table identify updates") {
     val t = newTable()
     sql(s"CREATE TABLE $t (id BIGINT NOT NULL, name STRING) USING iceberg")
     sql(s"ALTER TABLE $t SET IDENTIFIER FIELDS id")
@@ -75,7 +75,7 @@ class ChangeViewStreamSuite extends AnyFunSuite with SourceFixture {
   }
 
   test(
-    "other operators of the query keep their state between micro-batches, and the progress reports the rows read",
+    "an aggregation of changes keeps its state between micro-batches, and the progress reports the rows read",
     Slow
   ) {
     val t = changed("copy-on-write")
@@ -106,7 +106,7 @@ class ChangeViewStreamSuite extends AnyFunSuite with SourceFixture {
     rejected("net-changes")(frame(t, net, "start-snapshot-id" -> first).collect())
   }
 
-  test("options that contradict each other or the table are rejected") {
+  test("options of changes are rejected if they contradict each other, do not fit the table or need the extensions") {
     val t = numbers(0 until 1)
     assert(failure(stream(t, changes, byId, net)).contains("Net changes have no updates"))
     assert(failure(stream(t, changes, "compute-updates" -> "true")).contains("SET IDENTIFIER FIELDS"))

@@ -3,7 +3,10 @@ package iceberglite.spark.stream.source
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
-/** Tests streaming reads with a `consumer-id`, whose tag protects the snapshots that the query has not read. */
+/**
+ * Tests streaming reads with a `consumer-id`, whose tag protects the snapshots that the query has not read, and two
+ * cases without a consumer.
+ */
 class ConsumerSuite extends AnyFunSuite with SourceFixture {
   private val options = Seq("consumer-id" -> "etl", "streaming-max-files-per-micro-batch" -> "1")
 
@@ -63,7 +66,7 @@ class ConsumerSuite extends AnyFunSuite with SourceFixture {
     }
   }
 
-  test("a tag that cannot be moved does not stop a query") {
+  test("a query continues while a branch has the name of its tag, and creates the tag again without the branch") {
     val t = numbers(0 until 1)
     val reader = sourceOf(t, "consumer-id" -> "etl")
     val first = reader.initialOffset()
@@ -109,7 +112,7 @@ class ConsumerSuite extends AnyFunSuite with SourceFixture {
     sources.foreach(_.stop())
   }
 
-  test("a query that reads a table twice has one consumer") {
+  test("a query that reads a table twice can use one consumer-id for both reads") {
     val t = numbers(0 until 1, 1 until 2, 2 until 3)
     val checkpoint = newCheckpoint()
     def twice = stream(t, options: _*).union(stream(t, options: _*))
@@ -146,7 +149,7 @@ class ConsumerSuite extends AnyFunSuite with SourceFixture {
     assert(taggedSnapshots(t) == snapshots(t).takeRight(1))
   }
 
-  test("without a consumer, a stream that fell behind the expiration reports the missing commits") {
+  test("without a consumer, a stream whose unread commits have expired fails, and the error says where to continue") {
     val t = numbers(0 until 2)
     val checkpoint = newCheckpoint()
     assert(read(stream(t), checkpoint) == texts(0 until 2))

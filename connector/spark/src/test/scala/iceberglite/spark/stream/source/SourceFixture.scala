@@ -10,7 +10,7 @@ import iceberglite.spark.SharedSession
 import iceberglite.spark.error.Causes
 import iceberglite.spark.read.IcebergScan
 
-/** Runs streaming queries until they have read all available rows. */
+/** Helpers for tests of streaming reads: tables, and queries that run until they have read all available rows. */
 private[source] trait SourceFixture extends SharedSession { self: Suite =>
 
   /** Returns a new checkpoint location. */

@@ -65,7 +65,7 @@ class StreamReadSuite extends AnyFunSuite with SourceFixture {
     } finally query.stop()
   }
 
-  test("after a failure, the same micro-batch is read again, even if its commit was rolled back") {
+  test("after a failure, the same micro-batch is read again, but if its commit was rolled back, the query then fails") {
     val t = numbers(0 until 3, 3 until 5)
     val checkpoint = newCheckpoint()
     assert(batches(stream(t, oneFile), checkpoint, failAt = Some(1)) == Vector(texts(0 until 3)))
@@ -132,7 +132,7 @@ class StreamReadSuite extends AnyFunSuite with SourceFixture {
     assert(failure(stream(t, "stream-from" -> "middle")).contains("It must be oldest, current or now"))
   }
 
-  test("the first snapshot is read without its deleted rows, in several micro-batches") {
+  test("with stream-from=current, the current snapshot is read without its deleted rows, in several micro-batches") {
     val t = newTable()
     sql(s"CREATE TABLE $t (id BIGINT, name STRING) USING iceberg TBLPROPERTIES " +
       "('format-version' = '2', 'write.delete.mode' = 'merge-on-read')")
@@ -167,7 +167,7 @@ class StreamReadSuite extends AnyFunSuite with SourceFixture {
     assert(read(stream(t).select("n", "title"), checkpoint) == Vector("[30,three]", "[null,n2]"))
   }
 
-  test("the plan of a stream shows the files of the micro-batch") {
+  test("the plan of a stream shows the number of files of the micro-batch") {
     val t = numbers(0 until 2)
     val query = stream(t).writeStream.format("noop").option("checkpointLocation", newCheckpoint())
       .trigger(Trigger.AvailableNow).start()

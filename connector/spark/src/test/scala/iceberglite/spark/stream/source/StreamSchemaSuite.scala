@@ -147,7 +147,7 @@ class StreamSchemaSuite extends AnyFunSuite with SourceFixture {
     assert(read(stream(t)) == Vector("[0,n0,null]", "[1,n1,null]"))
   }
 
-  test("a stream that follows the tag of an option reads it with the current columns of the table") {
+  test("a tag is read with the table's columns if an option selects it, and with its own columns if the name does") {
     val t = required()
     sql(s"ALTER TABLE $t CREATE TAG v1")
     sql(s"ALTER TABLE $t ADD COLUMN n INT")
@@ -157,7 +157,7 @@ class StreamSchemaSuite extends AnyFunSuite with SourceFixture {
     assert(read(stream(s"$t.changes", tag).select("id", "n")) == Vector("[0,null]", "[1,null]"))
   }
 
-  test("the statistics of a micro-batch are those of its rows, and unknown for the first batch after a restart") {
+  test("the statistics of a micro-batch are those of its rows, and unknown before the first is planned") {
     val t = numbers(0 until 2, 2 until 5)
     val scan = scanOf(t, oneFile)
     val reader = streamOf(scan)
@@ -187,7 +187,7 @@ class StreamSchemaSuite extends AnyFunSuite with SourceFixture {
     assert(!scan.estimateStatistics().numRows().isPresent && !scan.estimateStatistics().sizeInBytes().isPresent)
   }
 
-  test("the statistics of a micro-batch are unknown if the query keeps the rows of earlier ones") {
+  test("the statistics of a micro-batch are unknown to a query with an aggregation") {
     val scan = scanOf(numbers(0 until 2))
     val reader = streamOf(scan)
     reader.latestOffset(reader.initialOffset(), reader.getDefaultReadLimit)

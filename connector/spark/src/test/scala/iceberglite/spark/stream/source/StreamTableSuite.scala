@@ -10,7 +10,9 @@ import iceberglite.table.{Actions, Change, Committer, StreamConsumer, Table, Tab
 import iceberglite.table.action.SetRef
 import iceberglite.tree.ManifestCache
 
-/** Tests how often a streaming read asks the catalog for the table, and the tags of its consumers. */
+/**
+ * Tests how many requests a streaming read and its consumer send to the catalog, and how the consumer's tag is kept.
+ */
 class StreamTableSuite extends AnyFunSuite {
 
   /** Counts the requests to another catalog. */

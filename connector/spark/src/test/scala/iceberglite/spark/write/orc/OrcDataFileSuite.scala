@@ -89,7 +89,7 @@ class OrcDataFileSuite extends RowFormatTests(OrcData) {
     }
   }
 
-  test("the columns in the table properties have Bloom filters with the configured false-positive probability") {
+  test("the columns in the table property have Bloom filters, larger ones for a lower false-positive probability") {
     val rows = randomRows(5000, 10)
     def filters(properties: (String, String)*): Map[Int, Long] =
       withReader(new Run(simple, rows, properties.toMap)) { reader =>
@@ -120,7 +120,7 @@ class OrcDataFileSuite extends RowFormatTests(OrcData) {
     assert(file.splitOffsets.size == 2 && file.fileSizeInBytes - length < 10000)
   }
 
-  test("a batch of rows with long values is written before it has the maximum number of rows") {
+  test("a batch of rows with long values is written early, so that less than 60 MB are buffered") {
     val io = new iceberglite.table.MemoryFileIO
     val writer = format(inputOf(simple), MetricsModes(Map.empty), Map.empty, io).newFiles().open("mem:/f")
     val text = "long " * 100000

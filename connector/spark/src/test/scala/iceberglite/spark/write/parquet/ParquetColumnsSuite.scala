@@ -131,7 +131,7 @@ class ParquetColumnsSuite extends AnyFunSuite with WriteFixture with AdaptiveSpa
     case _ => Map.empty[Int, String]
   })
 
-  test("position delete files are written with the properties for delete files") {
+  test("position delete files follow the properties for delete files, not those for data files") {
     val t = tableOf(
       "write.delete.mode" -> "merge-on-read",
       "write.parquet.compression-codec" -> "gzip",

@@ -115,7 +115,7 @@ class ParquetDataFileSuite extends AnyFunSuite with SharedSession {
     assert(physicalTypes == types.map(_._2))
   }
 
-  test("counts, NaN counts, bounds and column sizes are those of the written values") {
+  test("counts, NaN counts and bounds are those of the written values, and every column has a size") {
     val schema = Schema(
       0,
       Vector(
@@ -215,7 +215,7 @@ class ParquetDataFileSuite extends AnyFunSuite with SharedSession {
     assert(error.getMessage.contains("column c") && error.getMessage.contains("fixed[3]"))
   }
 
-  test("an abandoned file is closed and can be removed") {
+  test("an abandoned file can be removed") {
     val (path, writer) = open(nested)
     converted(nested, rowsOfNested).foreach(writer.write)
     writer.abandon()

@@ -5,7 +5,10 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spark.rowlevel.StatementFixture
 
-/** Checks upserts whose deletes would not apply to all rows with the same keys. */
+/**
+ * Checks that upserts are rejected if their deletes would not apply to all rows with the same keys, or if their options
+ * contradict each other.
+ */
 class UpsertRejectionsSuite extends AnyFunSuite with StatementFixture {
 
   private def upsert(t: String, select: String, options: (String, String)*): Unit =
@@ -39,7 +42,7 @@ class UpsertRejectionsSuite extends AnyFunSuite with StatementFixture {
     assert(sorted(s"SELECT * FROM ${peer(t)}") == sorted(s"SELECT * FROM $t"))
   }
 
-  test("a CHAR key without padding is rejected, and a padded key replaces the row with the same key") {
+  test("if a table accepts any schema, a CHAR key without padding is rejected, and a padded key replaces its row") {
     val t = createTable("k CHAR(3), v INT", properties = ", 'write.spark.accept-any-schema' = 'true'")
     upsert(t, "SELECT 'a  ' AS k, 1 AS v")
     val error =

@@ -53,7 +53,7 @@ class UpsertSuite extends AnyFunSuite with SharedSession {
     "PARTITIONED BY (p, truncate(4, id))" -> "id, p"
   )
 
-  test("random upserts give the same rows as a model, before and after the deletes are converted", MoreRoundsTag) {
+  test("random upserts keep the last row of each key, before and after their deletes are converted", MoreRoundsTag) {
     val random = new Random(seed)
     // In each version, half of the partitionings are tested, or a single one in the fast tier.
     for {
