@@ -123,7 +123,7 @@ class CreateChangelogViewSuite extends AnyFunSuite with SharedSession with Adapt
     assert(net.map(r => s"${Row.fromSeq(r.toSeq.take(3))} ${r.getString(3)}").sorted.toSeq == expected.sorted, clue)
   }
 
-  test("net changes are correct with position deletes, deletion vectors and equality deletes", Slow) {
+  test("net changes of random commits, with all forms of deletes, are the rows that one of two snapshots lacks", Slow) {
     for (version <- Seq(2, 3); round <- 0 until Fuzz.slowRounds(1)) {
       val random = new Random(Fuzz.seed + 10 * version + round)
       val table = newTable()

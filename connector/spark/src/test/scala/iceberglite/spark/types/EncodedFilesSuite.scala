@@ -66,7 +66,7 @@ class EncodedFilesSuite extends AnyFunSuite with JavaTables {
 
   for ((version, lineage) <- Seq(2 -> "", 3 -> ", _row_id, _last_updated_sequence_number"))
     test(
-      s"files that cannot be read as vectors have the correct rows, with and without deletes, in version $version",
+      s"a file with columns that cannot be read as vectors is read row by row, with the same rows, version $version",
       Sampling.sampledUnless(version == 3): _*
     ) {
       val (encoded, defaultEncoded) = (tableOf(splitEncoder, version), tableOf(_ => None, version))

@@ -19,7 +19,7 @@ class WriteOptionsSuite extends AnyFunSuite with WriteFixture {
     tenRows.writeTo(t).option("something-else", "1").append()
   }
 
-  test("an invalid value is rejected with the valid values") {
+  test("an invalid value of a write option is rejected with the valid values or the reason") {
     val t = filledTable()
     def rejection(key: String, value: String): String =
       intercept[AnalysisException](tenRows.writeTo(t).option(key, value).append()).getMessage
