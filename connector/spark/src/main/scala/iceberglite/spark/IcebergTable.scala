@@ -42,7 +42,8 @@ import iceberglite.table.Table
  * }}}
  *
  * The object does not cache the table, so it can be reused after commits. A condition is a boolean column or SQL text.
- * Changes to rows and `evolve` need the extensions of [[SparkSessionExtensions]] in the session.
+ * The methods `delete`, `update`, `merge` and `evolve` need the extensions of [[SparkSessionExtensions]] in the
+ * session.
  */
 final class IcebergTable private (
     val spark: SparkSession,
@@ -58,7 +59,7 @@ final class IcebergTable private (
   /** Returns the current rows of the table. */
   def toDF: DataFrame = spark.table(name)
 
-  /** Returns an object for the same table whose statements have an additional option. */
+  /** Returns an object for the same table whose statements and writes have an additional option. */
   def option(key: String, value: String): IcebergTable = new IcebergTable(spark, name, parts, options + (key -> value))
 
   /**

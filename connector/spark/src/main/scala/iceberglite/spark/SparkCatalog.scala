@@ -300,7 +300,8 @@ class SparkCatalog
 
   /**
    * Removes the name of this catalog from the new name of a table. If the user writes the catalog's name in `RENAME
-   * TO`, Spark passes this name as the first part of the namespace.
+   * TO`, Spark passes this name as the first part of the namespace. The namespace is not changed if it has only one
+   * part, or if a namespace with exactly these parts exists.
    */
   private def withoutCatalog(to: Identifier): Identifier =
     if (to.namespace.length > 1 && to.namespace.head == name && !namespaceExists(to.namespace)) {

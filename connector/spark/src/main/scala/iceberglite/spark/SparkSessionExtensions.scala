@@ -65,7 +65,8 @@ import iceberglite.spark.view.ResolveViews
  *
  * Features that do not work without the extensions include: views; the connector's own statements such as `ALTER TABLE
  * ... ADD PARTITION FIELD`, which are syntax errors in Spark; INSERT statements that omit columns, which Spark rejects;
- * the computation of missing values of generated columns; and changes to rows and metadata with [[IcebergTable]].
+ * the computation of missing values of generated columns; and the methods `delete`, `update`, `merge` and `evolve` of
+ * [[IcebergTable]].
  */
 class SparkSessionExtensions extends (Extensions => Unit) {
 
@@ -156,7 +157,7 @@ object SparkSessionExtensions {
     Planning(MicroBatchStrategy)
   )
 
-  /** The rules that run after all of Spark's own optimizer rules, when the plan contains scans. */
+  /** The rules that run after almost all of Spark's own optimizer rules, when the plan contains scans. */
   private val lastRules: Seq[Rule[LogicalPlan]] =
     Seq(StoragePartitionedJoins, RestoreRelationBeforeMerge, AddBroadcastPruning, CompileFunctionCalls)
 

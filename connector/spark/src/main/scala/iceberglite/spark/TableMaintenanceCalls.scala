@@ -39,7 +39,7 @@ import iceberglite.tree.MetadataPool
 /**
  * Maintains a table by method calls. The methods run the same actions as the procedures with similar names, and return
  * typed results. Actions on a single branch use the branch `main` by default. With `dryRun`, a method changes nothing,
- * and returns the result that it would have without `dryRun`.
+ * and returns what it would do.
  */
 trait TableMaintenanceCalls {
   def spark: SparkSession
@@ -99,7 +99,7 @@ trait TableMaintenanceCalls {
    *
    * @param olderThanMs only files that were last modified before this time are deleted; in milliseconds since the
    *   epoch, at least 24 hours ago; by default 3 days ago
-   * @param location a directory that the table owns; by default its location
+   * @param location a directory that the table owns; by default the table's location
    * @param maxConcurrentDeletes the maximum number of requests that delete files at the same time, at least 1; by
    *   default 16; larger numbers have the same effect as 16
    * @param prefixListing whether all paths below the directory are listed at once, which needs fewer requests to an
@@ -156,8 +156,8 @@ trait TableMaintenanceCalls {
   }
 
   /**
-   * Combines position delete files, and removes deletes that apply to no live data file. In version 3, position delete
-   * files are converted to deletion vectors.
+   * Combines position delete files, and removes deletes that apply to no live data file. From version 3, position
+   * delete files are converted to deletion vectors.
    *
    * @param options the options of the procedure `rewrite_position_delete_files`
    * @param where a condition in SQL. Only delete files of partitions that may have a row that satisfies the condition

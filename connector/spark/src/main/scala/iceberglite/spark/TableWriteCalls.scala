@@ -47,16 +47,16 @@ trait TableWriteCalls {
     write(rows, Map.empty, WrittenRows.ofPartialOverwrite)(_.overwrite(new Column(condition.expression)))
 
   /**
-   * Replaces the rows that have the identifier fields of a new row, and adds the other new rows, without reading the
-   * table.
+   * Replaces each row whose identifier fields have the same values as those of a new row, and adds the other new rows,
+   * without reading the table.
    *
-   * @param rows new rows; no two of them may have the same identifier fields
+   * @param rows new rows; no two of them may have the same values of the identifier fields
    */
   def upsert(rows: DataFrame): WrittenRows =
     write(rows, Map(UpsertOptions.Upsert.key -> "true"), WrittenRows.ofUpsert)(_.append())
 
   /**
-   * Replaces the rows that have the key of a new row, and adds the other new rows, without reading the table.
+   * Replaces each row that has the same key as a new row, and adds the other new rows, without reading the table.
    *
    * @param rows new rows; no two of them may have the same key
    * @param keys the names of the key columns

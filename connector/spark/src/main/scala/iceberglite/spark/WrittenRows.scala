@@ -5,9 +5,9 @@ import iceberglite.spec.metadata.{Snapshot, SummaryKey}
 /**
  * The numbers of rows that a write of a DataFrame added and removed.
  *
- * All numbers are absent if the write has committed, but its snapshot could not be read afterwards. Both numbers are
- * also absent after [[TableWriteCalls.replaceWhere]] if files were replaced, because the summary of the snapshot does
- * not distinguish new rows from rows that were only rewritten.
+ * All numbers are absent if the write has committed, but its snapshot could not be read afterwards. `inserted` and
+ * `deleted` are also absent after [[TableWriteCalls.replaceWhere]] if files were replaced, because the summary of the
+ * snapshot does not distinguish new rows from rows that were only rewritten.
  *
  * @param inserted rows that were added
  * @param deleted rows that were removed. The number is also absent after an upsert, which does not read the table, and

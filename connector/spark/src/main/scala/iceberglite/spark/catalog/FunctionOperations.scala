@@ -7,8 +7,8 @@ import org.apache.spark.sql.connector.catalog.{FunctionCatalog, Identifier}
 import iceberglite.spark.function.Functions
 
 /**
- * Looks up the functions that [[Functions]] lists. Users find them in the namespace `system`. The plans that Spark
- * creates itself find them in the empty namespace.
+ * Looks up the functions that [[Functions]] lists. Users call them in the namespace `system`. The plans of writes and
+ * joins that Spark creates itself call them without a namespace.
  */
 trait FunctionOperations extends FunctionCatalog {
   def namespaceExists(namespace: Array[String]): Boolean

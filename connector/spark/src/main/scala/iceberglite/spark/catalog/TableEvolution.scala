@@ -87,8 +87,8 @@ final class TableEvolution(session: SparkSession, catalog: LiteCatalog, ident: I
 object TableEvolution {
 
   /**
-   * Whether this thread parses a change that is applied to the result of previous changes. It may name a column that
-   * the table does not have yet.
+   * Whether this thread parses a change that is applied to the result of previous changes. Such a change may name a
+   * column that the table does not have yet.
    */
   private[iceberglite] val parsing = new DynamicVariable[Boolean](false)
 

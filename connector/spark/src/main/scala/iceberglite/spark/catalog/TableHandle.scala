@@ -5,7 +5,7 @@ import org.apache.hadoop.fs.Path
 import iceberglite.catalog.{Catalog, PathTables}
 import iceberglite.table.{StageMode, StagedTable, Table, TableCreation, TableIdentifier}
 
-/** Refers to a table by its name in a catalog, or by its path. The table exists, or a statement creates it. */
+/** Refers to a table by its name in a catalog, or by its path. The table need not exist. */
 trait TableHandle {
 
   /** The key that identifies the table within a Spark catalog. */

@@ -14,8 +14,8 @@ object OverwriteOptions {
   private val declared = new Declarations[SparkOption[_]]
 
   /**
-   * Option that makes an overwrite replace only the partitions with new rows. It is intended for DataFrameWriter's mode
-   * `overwrite`, which cannot name partitions.
+   * Option whose value `dynamic` makes an overwrite replace only the partitions with new rows. It is intended for
+   * DataFrameWriter's mode `overwrite`, which cannot name partitions.
    */
   val Dynamic: SparkOption[Boolean] = declared(mode(
     "overwrite-mode",

@@ -161,10 +161,10 @@ final case class ReadSettings(
    * Returns the size of splits for a scan: the configured size, or an adaptive size that is at most the configured
    * size.
    *
-   * With the adaptive size, a scan has up to [[parallelism]] tasks of at least [[minSplitSize]] bytes, and all cores
-   * get the same number of tasks. A smaller scan has one task per core, because small files with good compression can
-   * have many rows. The adaptive size is a multiple of the cost of opening a file, unless the configured size is
-   * smaller.
+   * With the adaptive size, a scan has up to [[parallelism]] tasks of at least [[minSplitSize]] bytes. Below this
+   * maximum, the number of tasks is a multiple of the number of cores. A smaller scan has one task per core, because
+   * small files with good compression can have many rows. The adaptive size is a multiple of the cost of opening a
+   * file, unless the configured size is smaller.
    *
    * @param weight the total size of the files in bytes; each file counts with at least the cost of opening it
    */

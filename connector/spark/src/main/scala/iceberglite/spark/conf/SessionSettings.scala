@@ -10,7 +10,10 @@ import org.apache.spark.sql.SparkSession
 import iceberglite.catalog.SettingWarnings
 import iceberglite.spec.Spelling
 
-/** Finds settings of a session that have no effect, and logs a warning for each setting once. */
+/**
+ * Finds settings of a session that have no effect. Settings that must not be ignored are rejected; for each other
+ * setting, a warning is logged once.
+ */
 object SessionSettings {
   private val Prefixes = Seq("spark.sql.iceberg.", "spark.sql.iceberg-lite.")
   private val bySession = new WeakHashMap[SparkSession, SettingWarnings]

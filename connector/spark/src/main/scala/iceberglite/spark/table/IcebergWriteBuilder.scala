@@ -27,7 +27,7 @@ import iceberglite.table.Table
  * Builds Spark's writes to a table.
  *
  * @param statementMerge the changes to the table's columns that the resolved statement already contains; absent if the
- *   statement adds no columns
+ *   statement neither adds nor widens columns
  * @param followUps the maintenance that may follow the commit
  * @param metrics receives the metrics of the micro-batch if the write belongs to a streaming query
  */

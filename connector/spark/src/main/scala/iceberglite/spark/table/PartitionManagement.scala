@@ -15,7 +15,8 @@ import iceberglite.spec.expr.Expression.AlwaysFalse
 /**
  * Spark's statements about the partitions of a table: `SHOW PARTITIONS`, `ALTER TABLE ... DROP PARTITION` and `TRUNCATE
  * TABLE ... PARTITION`. A partition is identified by the values of the fields of the current partition spec. Dropping
- * and truncating a partition are the same: both remove the files of the partition in one commit, without reading them.
+ * and truncating a partition have the same effect: both remove the files of the partition in one commit, without
+ * reading them.
  */
 private[table] trait PartitionManagement extends SupportsAtomicPartitionManagement with ErrorBoundary {
 

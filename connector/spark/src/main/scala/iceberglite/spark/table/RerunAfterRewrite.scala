@@ -26,8 +26,9 @@ import iceberglite.spec.schema.MetadataColumns.{FilePath, Position}
 import iceberglite.table.{Environment, RetryPolicy, Table}
 
 /**
- * Runs the analyzed command of a statement again. Each run has a new statement context, so that Spark plans the command
- * with the current version of the table. Its sources are read again as well, except cached ones.
+ * Runs the analyzed command of a statement again if its commit conflicts only with rewrites of files, such as
+ * compactions. Each run has a new statement context, so that Spark plans the command with the current version of the
+ * table. Its sources are read again as well, except cached ones.
  */
 final private[iceberglite] class RerunAfterRewrite private (command: () => LogicalPlan) extends StatementRerun {
 
@@ -120,7 +121,7 @@ private[iceberglite] object RerunAfterRewrite {
     case _ => overwrite
   }
 
-  /** Returns the conflict; absent for other errors, and if the outcome of a commit is unknown. */
+  /** Returns the conflict with a rewrite; absent for other errors, and if the outcome of a commit is unknown. */
   private[iceberglite] def rewriteConflict(error: Throwable): Option[ConcurrentChange] = {
     val causes = Causes.of(error).toVector
     if (causes.exists(_.isInstanceOf[CommitStateUnknown])) None

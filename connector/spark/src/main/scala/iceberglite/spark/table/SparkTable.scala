@@ -62,7 +62,7 @@ import iceberglite.table.{KnownProperties, Table}
 import iceberglite.spark.rowlevel.StatementColumns
 
 /**
- * A table, or an earlier snapshot of a table, for Spark.
+ * A table, a branch of a table, or an earlier snapshot of a table, for Spark.
  *
  * The columns are fixed when Spark resolves the table. The rows are read from the version that is current when a scan
  * is planned. Therefore, a DataFrame that was created before an INSERT of this session shows the new rows, as in Apache

@@ -11,7 +11,7 @@ import iceberglite.table.StagedTable
 
 /**
  * A table that `CREATE TABLE ... AS SELECT`, `REPLACE TABLE` or `REPLACE TABLE ... AS SELECT` creates. The table and
- * its files are committed only after the query has succeeded.
+ * its files are committed only after the query, if there is one, has succeeded.
  *
  * @param onCommit called after the table is committed
  */
