@@ -172,8 +172,8 @@ object WriteOptions {
   }
 
   /**
-   * The prefix of configurations that add an entry to the summary of each snapshot of the session. Write options take
-   * precedence.
+   * The prefix of configurations that add an entry to the summary of each snapshot that the session creates. Write
+   * options take precedence.
    */
   val SessionSnapshotPropertyPrefix = "spark.sql.iceberg.snapshot-property."
 

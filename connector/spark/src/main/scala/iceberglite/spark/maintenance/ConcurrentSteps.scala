@@ -87,8 +87,8 @@ private[maintenance] object ConcurrentSteps {
    *
    * After the first error or an interrupt of the calling thread, no further step begins, and the Spark jobs of the
    * running steps are cancelled. An interrupt also interrupts the threads of the running steps. The method returns only
-   * when no step is running, and after an error waits for at most a minute until their tasks have ended, so that the
-   * caller can then remove the files of the steps.
+   * when no step is running. After an error, it also waits for at most a minute until the Spark tasks of the steps have
+   * ended, so that the caller can then remove the files of the steps.
    *
    * @param limit maximum number of steps that run at the same time
    * @return the results in the order of the items

@@ -59,7 +59,10 @@ final private[iceberglite] class DataFileRewrite(
     select(FileGroup.plan(table, snapshot, where, options, caseSensitive, unclustered))
   }
 
-  /** Returns the result that [[run]] would have, without changing anything. The number of new files is estimated. */
+  /**
+   * Returns the expected result of [[run]], without changing anything. The number of new files is estimated, and delete
+   * files that [[run]] would remove are not counted.
+   */
   def dryRun(): RewriteResult = RewriteResult(
     groups.map(_.tasks.size).sum,
     groups.map(group => options.group.outputFiles(group.bytes)).sum,

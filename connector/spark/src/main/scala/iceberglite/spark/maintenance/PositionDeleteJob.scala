@@ -32,7 +32,10 @@ private[iceberglite] object DeleteRewriteSize {
   /** The maximum number of positions that the driver merges. A position takes at most about 10 bytes of heap. */
   private val LocalPositions = 10000000L
 
-  /** The maximum number of bytes of manifests, per core of the driver, that the driver reads without a Spark job. */
+  /**
+   * The maximum number of bytes of manifests, per core of the driver, that the driver reads without a Spark job if the
+   * cluster has more cores than the driver.
+   */
   private val LocalManifestBytes = 16L << 20
 
   /** Returns whether the rewrite is too large for the driver, or much faster on the cluster. */

@@ -14,8 +14,8 @@ import iceberglite.table.{SnapshotTarget, Table}
 import iceberglite.table.action.RewriteFiles
 
 /**
- * Combines position delete files, and drops the deletes of data files that are not live. In version 3, position delete
- * files become deletion vectors.
+ * Combines position delete files, and drops the deletes of data files that are not live. From version 3, position
+ * delete files become deletion vectors.
  *
  * @param table the table at the version whose files are rewritten
  * @param where only delete files of partitions that may have a row that satisfies this condition are rewritten

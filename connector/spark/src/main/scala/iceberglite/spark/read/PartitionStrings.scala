@@ -11,7 +11,7 @@ import iceberglite.spec.types.Literal.StringLiteral
 final private[read] class PartitionStrings(files: ScanFiles) extends (Int => Option[Set[String]]) {
 
   /**
-   * Returns all values of a string column in the planned files.
+   * Returns all values of a string column in the planned files, without null.
    *
    * @param id the id of the column
    * @return absent if the partition spec of a planned file has no identity field for the column

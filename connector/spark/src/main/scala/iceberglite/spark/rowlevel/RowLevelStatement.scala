@@ -41,7 +41,7 @@ final private[iceberglite] case class StatementColumns(resolved: Schema, merge: 
  *
  * @param table the table at the time of planning
  * @param columns the columns of the table, and the statement's changes to them
- * @param target the branch that the statement reads and commits to
+ * @param target the branch that the statement reads and commits to, or a staged snapshot
  * @param context the state that the rules and operations of the statement share
  * @param options the options of the statement (`WITH`)
  * @param followUps the maintenance that may follow the commit
@@ -203,7 +203,7 @@ final private[iceberglite] class RowLevelStatement(
   /**
    * Builds a scan of the rows that the statement may change.
    *
-   * @param wholeFiles whether to read all rows of each file that contains such a row
+   * @param wholeFiles whether to read all rows of each file that may contain such a row
    */
   def scanBuilder(options: CaseInsensitiveStringMap, wholeFiles: Boolean): IcebergScanBuilder =
     new IcebergScanBuilder(table, snapshot, schema, options, session, wholeFiles = wholeFiles)

@@ -50,8 +50,9 @@ private[iceberglite] object StatementAnalysis {
     if (table.metadata.formatVersion >= FormatVersion.V3) CarryOverColumns.Lineage.map(_.name) else Nil
 
   /**
-   * Whether a snapshot may have deletes other than deletion vectors. The number of rows that remain is unknown in this
-   * case, because the metadata of position and equality delete files does not determine how many rows they delete.
+   * Whether a snapshot may have deletes. The number of rows that remain may be unknown in this case, because the
+   * metadata of position and equality delete files does not determine how many rows they delete. Deletion vectors also
+   * count, because the snapshot summary does not distinguish them from position delete files.
    */
   def hasUncountedDeletes(snapshot: Option[Snapshot]): Boolean = snapshot.exists { s =>
     def total(kind: String): Option[Long] = s.count(s"total-$kind-deletes")

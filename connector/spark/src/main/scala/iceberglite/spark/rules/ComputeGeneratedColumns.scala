@@ -24,8 +24,9 @@ import iceberglite.spark.table.SparkTable
 
 /**
  * Computes the values of generated columns in statements that write rows. Null counts as a missing value, and is
- * replaced by the value of the column's expression. An UPDATE that changes a column that an expression uses, but not
- * the generated column itself, computes the generated column again. Writes check all other values of generated columns.
+ * replaced by the value of the column's expression. An UPDATE or MERGE that changes a column that an expression uses,
+ * but not the generated column itself, computes the generated column again. Writes check all other values of generated
+ * columns.
  */
 object ComputeGeneratedColumns extends Rule[LogicalPlan] {
 

@@ -282,7 +282,7 @@ class SparkTable(
   /** Returns the row lineage columns that are copied with unchanged rows; empty before version 3. */
   private[iceberglite] def lineage: Seq[String] = in(StatementAnalysis.lineageOf(table))
 
-  /** Whether the number of remaining rows in the files of the table is known only after reading the files. */
+  /** Whether the number of remaining rows in the files of the table may be known only after reading the files. */
   private[iceberglite] def hasUncountedDeletes: Boolean = in {
     StatementAnalysis.hasUncountedDeletes(travel.snapshot(table.metadata))
   }

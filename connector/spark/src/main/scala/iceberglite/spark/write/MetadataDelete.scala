@@ -19,8 +19,8 @@ import iceberglite.tree.MetadataTree
 object MetadataDelete {
 
   /**
-   * Whether the statement can delete whole files. This is possible if, in each file, either all rows or no rows satisfy
-   * the conditions.
+   * Whether the statement can delete whole files. This is possible if the metadata shows for each file that either all
+   * rows or no rows satisfy the conditions.
    */
   def canDelete(table: Table, branch: Option[String], predicates: Array[Predicate], session: SparkSession): Boolean =
     condition(table.schema, predicates, session).exists {

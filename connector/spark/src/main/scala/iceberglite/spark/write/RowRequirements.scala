@@ -124,8 +124,8 @@ private[iceberglite] object RowRequirements {
       .forall(_.fieldType.isInstanceOf[Type.StructType])
 
   /**
-   * Whether transforms of Spark's values have the results that the specification defines. The results differ for types
-   * that Spark represents as strings or numbers.
+   * Whether transforms of Spark's values have the results that the specification defines. The results differ for uuid
+   * and for timestamps in nanoseconds, because Spark's values are strings and numbers.
    */
   private def hasSameTransforms(source: PrimitiveType): Boolean = source match {
     case UuidType | TimestampNsType | TimestampTzNsType => false

@@ -32,7 +32,7 @@ import iceberglite.table.action.{RecordApplicationVersion, RequireConstraints}
  *
  * @param info Spark's description of the rows, and the options of the write
  * @param settings the options of the write, the settings of the session, and the properties of the table
- * @param target the branch that the write commits to
+ * @param target the branch that the write commits to, or a staged snapshot
  * @param followUps the maintenance that may follow the commit
  */
 final private[iceberglite] case class WriteRequest(
