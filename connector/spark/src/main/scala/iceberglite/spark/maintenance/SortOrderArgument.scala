@@ -20,8 +20,8 @@ import iceberglite.table.Table
 private[maintenance] object SortOrderArgument {
 
   /**
-   * The transforms that Spark has no function for. Other names, such as `month`, are functions of Spark with other
-   * results than the transform.
+   * The names of transforms that are not names of Spark functions. Other names of transforms, such as `month`, are also
+   * names of Spark functions, whose results differ from those of the transform.
    */
   private val transforms = Set("bucket", "truncate", "years", "months", "days", "hours", "date_hour")
 

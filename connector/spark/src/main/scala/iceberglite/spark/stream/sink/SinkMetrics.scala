@@ -22,7 +22,10 @@ final private[iceberglite] class SinkMetrics {
     ))
   }
 
-  /** Returns the metrics since the last call; empty if no micro-batch has run, as in the progress of an idle query. */
+  /**
+   * Returns the metrics of the newest micro-batch since the last call; empty if there is none, as in the progress of an
+   * idle query.
+   */
   def take(): util.Map[String, String] = newest.getAndSet(Map.empty).asJava
 }
 
