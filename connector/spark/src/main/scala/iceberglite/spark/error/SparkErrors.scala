@@ -16,8 +16,9 @@ import iceberglite.spec.{IcebergError, ObjectKind}
 import iceberglite.spec.IcebergError._
 
 /**
- * An error of the connector as an analysis error of Spark. It means that the statement is not valid for the table, that
- * a file of the table is invalid, or that another commit has made a change that conflicts with the statement.
+ * An error of the connector as an analysis error of Spark. Examples of causes: the statement is not valid for the
+ * table, a row violates a constraint, a file of the table is invalid, or another commit has made a change that
+ * conflicts with the statement.
  *
  * @param error the original error with its fields
  * @param at the position in the statement, if it is known
@@ -40,7 +41,8 @@ final class StatementError private[iceberglite] (
 }
 
 /**
- * An error of an operation whose statement is valid, so that the same statement may succeed later.
+ * An error of a statement that Spark has accepted: a commit or an access to storage has failed, so that the same
+ * statement may succeed later, or a Spark job has failed.
  *
  * @param cause the original error
  */

@@ -90,7 +90,7 @@ final class MetadataTableScanBuilder(
   }
 }
 
-/** Rows that the driver produces when the query is executed. */
+/** Rows that the driver produces when Spark first needs them: to estimate their size, or to execute the query. */
 final private class LocalMetadataScan(
     name: String,
     text: String,

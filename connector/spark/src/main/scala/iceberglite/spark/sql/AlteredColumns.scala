@@ -14,8 +14,8 @@ import iceberglite.spec.IcebergError.NotFound
 import iceberglite.spec.schema.ColumnPath
 
 /**
- * Rejects an ALTER TABLE statement that names a column that does not exist. The parser calls it, before Spark resolves
- * the names, because Spark's own error has no condition.
+ * Rejects an ALTER TABLE statement, other than DROP COLUMN IF EXISTS, that names a column that does not exist. The
+ * parser calls this check before Spark resolves the names, because Spark's own error has no condition.
  */
 final private[sql] class AlteredColumns(session: SparkSession) {
 

@@ -13,6 +13,7 @@ import iceberglite.table.action.{FastAppend, SetRef}
 /**
  * `ALTER TABLE t CREATE BRANCH [IF NOT EXISTS] name`, `CREATE OR REPLACE BRANCH`, `REPLACE BRANCH`, with their options,
  * and the same statements for a TAG. Without `AS OF VERSION`, the branch or tag refers to the table's current snapshot.
+ * If a table has no current snapshot, a new branch gets an empty snapshot, and a tag cannot be created.
  */
 final case class CreateOrReplaceRef(
     table: Seq[String],

@@ -26,7 +26,8 @@ import iceberglite.spark.session.{CatalogNames, LiteCatalog}
  * Spark 3.5.0 and 3.5.1 rewrite DELETE, UPDATE and MERGE during resolution, before the rules of extensions that run
  * after resolution. Later releases rewrite them afterwards, so that the rules of this connector see the commands. In
  * the two old releases, [[HoldRowLevelCommands]] hides the tables of parsed commands from Spark's rules,
- * [[ReleaseRowLevelCommands]] is the first rule after resolution, and [[RewriteRowLevelCommands]] is the last one.
+ * [[ReleaseRowLevelCommands]] is the first rule after resolution, and [[RewriteRowLevelCommands]] runs after all rules
+ * of this connector that change commands.
  */
 private[sql] object RewritesDuringResolution {
 

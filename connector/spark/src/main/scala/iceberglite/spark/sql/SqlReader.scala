@@ -130,7 +130,7 @@ final class SqlReader(val sql: String) {
   /**
    * Consumes a text in parentheses, if it is next.
    *
-   * @return whether the next token opens a parenthesis that the statement also closes
+   * @return whether such a text was next; false if the statement does not close its parenthesis
    */
   def skipParentheses(): Boolean = skipSymbol("(") && {
     var depth = 1
@@ -163,11 +163,11 @@ final class SqlReader(val sql: String) {
   /** Throws a syntax error at the next token. */
   def fail(problem: String): Nothing = failAt(peek, problem)
 
-  /** Throws a syntax error at an earlier token. */
+  /** Throws a syntax error at a token. */
   def failAt(token: SqlToken, problem: String): Nothing =
     failAt(token, problem, SqlErrorClass.syntax(near(token), problem))
 
-  /** Throws a syntax error at an earlier token. @param errorClass Spark's error class */
+  /** Throws a syntax error at a token. @param errorClass Spark's error class */
   def failAt(token: SqlToken, problem: String, errorClass: SqlErrorClass): Nothing = {
     val message = s"[${errorClass.name}] Syntax error at or near ${near(token)}: $problem."
     val (start, stop) = (origin(token.start, token.end), origin(token.end, token.end))
