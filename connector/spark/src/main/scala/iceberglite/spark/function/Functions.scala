@@ -21,8 +21,8 @@ object Functions {
     transforms.map(new InterpretedFunction(_)) ++ CurveFunction.all :+ VersionFunction
 
   /**
-   * The functions with which Spark distributes and sorts written rows. They have a method `invoke`, and Spark compiles
-   * calls to it.
+   * The functions with which Spark distributes and sorts written rows, and compares the partitioning of the two sides
+   * of a join. They have a method `invoke`, and Spark compiles calls to it.
    */
   val inPlans: Seq[UnboundFunction] = transforms
 

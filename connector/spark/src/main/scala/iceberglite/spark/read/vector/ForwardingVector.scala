@@ -5,8 +5,8 @@ import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarArray, ColumnarMap
 import org.apache.spark.unsafe.types.UTF8String
 
 /**
- * A view of another vector that converts some values. Spark's reader owns the inner vector and reuses it for each
- * batch. Therefore, this view caches no values and frees no memory.
+ * A view of another vector that converts some values. The reader of the file owns the inner vector and reuses it for
+ * each batch. Therefore, this view caches no values and frees no memory.
  */
 abstract private[vector] class ForwardingVector(inner: ColumnVector, dataType: DataType)
     extends ColumnVector(dataType) {

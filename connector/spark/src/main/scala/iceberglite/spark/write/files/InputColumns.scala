@@ -74,8 +74,8 @@ final private[iceberglite] case class InputField(
 
 /**
  * Matches the columns of the table to the columns of a write's rows, by name. Spark has already matched the columns and
- * cast the values, except for tables that accept any schema (`write.spark.accept-any-schema`) and for tables that
- * changed concurrently.
+ * cast the values, except for streams, for tables that accept any schema (`write.spark.accept-any-schema`) and for
+ * tables that changed concurrently.
  *
  * @param name the name of the table, for messages
  * @param checkNullability whether to reject nullable input for columns that are NOT NULL

@@ -13,9 +13,9 @@ import iceberglite.table.conflict.Isolation
 /**
  * The tasks of an upsert, which create data files and equality delete files.
  *
- * If a search is given and few data files may contain the keys, the commit deletes the replaced rows by position. It
- * fails if other commits may have added rows with the keys or moved the replaced rows; then, the equality deletes are
- * committed instead, which apply to all rows from before their commit.
+ * If a search is given and few data files may contain the keys, the commit deletes the replaced rows by position. This
+ * commit fails if other commits may have added rows with the keys or moved the replaced rows. In this case, the
+ * equality deletes, which apply to all rows from before their commit, are committed instead.
  *
  * @param search finds the replaced rows; absent if the keys are always committed as equality deletes
  */
