@@ -332,7 +332,7 @@ class ComputePartitionStats(NamedTuple):
     """A result row of `compute_partition_stats`."""
 
     partition_statistics_file: str
-    """Path of the statistics file; for a table without files, the result has no row."""
+    """Path of the statistics file; for a snapshot without files, the result has no row."""
 
 
 class ComputeTableStats(NamedTuple):
@@ -373,7 +373,7 @@ class Maintain(NamedTuple):
     message: str | None
     """Further numbers, or why the step failed or was skipped."""
     gain_per_byte: float
-    """Bytes that later scans need not read, for each rewritten byte; a file less counts read.split.open-file-cost."""
+    """Bytes that later scans save for each rewritten byte; each saved file counts as read.split.open-file-cost."""
 
 
 class RewriteTablePath(NamedTuple):

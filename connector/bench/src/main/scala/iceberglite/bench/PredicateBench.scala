@@ -18,8 +18,8 @@ import iceberglite.tree.manifestlist.Manifests
 
 /**
  * Projects a predicate to the partition spec. Then evaluates the projection on the partition tuple of each of 100,000
- * manifest entries, and the predicate on the column bounds. JMH reports the time per entry. Half of the partitions
- * match, and the column bounds of some of their files match.
+ * manifest entries and, if the tuple matches, the predicate on the column bounds. JMH reports the time per entry. Half
+ * of the partitions match, and the column bounds of some of their files match.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Array(Mode.AverageTime))

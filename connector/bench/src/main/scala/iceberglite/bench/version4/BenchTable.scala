@@ -14,8 +14,9 @@ import iceberglite.tree.{FilePart, ManifestCache, MetadataTree}
 
 /**
  * A table with a given number of files, which exist only in metadata. The table is in the state of a table that is
- * written continuously: large appends have written most of the files, and [[BenchTable.SmallAppends]] small appends
- * have written the newest files.
+ * written continuously: large appends have written the older files, and [[BenchTable.SmallAppends]] small appends have
+ * written the newest files. In a table with so few files that there are no older files, one large append has written
+ * all files.
  */
 final class BenchTable(val version: FormatVersion, val data: SyntheticFiles, val files: Int) {
   import BenchTable._
@@ -58,7 +59,10 @@ object BenchTable {
   /** The number of small appends that have written the newest files. */
   val SmallAppends = 50
 
-  /** Returns the number of files of each small append to a table: at most a tenth of the files are in small appends. */
+  /**
+   * Returns the number of files of each small append to a table, from 1 to 10. In a table of 500 files or more, at most
+   * a tenth of the files are in small appends.
+   */
   def filesPerSmallAppend(files: Double): Int = math.max(1, math.min(10, (files / (10 * SmallAppends)).toInt))
 
   private val FilesPerLargeAppend = 50000

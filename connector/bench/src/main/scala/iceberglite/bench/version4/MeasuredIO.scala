@@ -60,7 +60,7 @@ final class MeasuredIO(storage: MemoryIO, latencyMs: Long) extends FileIO {
     )
   }
 
-  /** Forgets the requests. @param deletesFiles whether to delete the files that were written through this object */
+  /** Forgets the requests. @param deletesFiles whether to delete the files that were written since the last reset */
   def reset(deletesFiles: Boolean): Unit = {
     if (deletesFiles) files.keys.foreach(storage.delete)
     files.clear()

@@ -20,7 +20,7 @@ object ComputePartitionStatsProcedure extends Procedure {
     Procedure.column(
       "partition_statistics_file",
       StringType,
-      "Path of the statistics file; for a table without files, the result has no row"
+      "Path of the statistics file; for a snapshot without files, the result has no row"
     )
   ))
 

@@ -46,7 +46,7 @@ object MaintainProcedure extends Procedure {
     Procedure.column(
       "gain_per_byte",
       DoubleType,
-      "Bytes that later scans need not read, for each rewritten byte; a file less counts read.split.open-file-cost"
+      "Bytes that later scans save for each rewritten byte; each saved file counts as read.split.open-file-cost"
     )
   ))
 
