@@ -195,7 +195,9 @@ lazy val sparkSuites = (project in file("connector/sparksuites"))
     Test / unmanagedClasspath ++= (spark / Test / fullClasspath).value
   )
 
-/** Tests the jar of each Scala version on Spark's artefacts of the same version. Only `make cross` runs this project. */
+/**
+ * Tests the jar of each Scala version on Spark's artefacts of the same version. Only `make cross` runs this project.
+ */
 lazy val cross = (project in file("connector/cross")).settings(
   common,
   name := "iceberg-lite-cross",
@@ -224,7 +226,10 @@ val fetch =
     "Writes the class paths of the servers of the tests, of their clients and of peers below .tools/servers"
   )
 
-/** The servers that the tests and `make stack` start, and the peers of `make bench-peers`. No code depends on them, and they are not published. */
+/**
+ * The servers that the tests and `make stack` start, and the peers of `make bench-peers`. No code depends on them, and
+ * they are not published.
+ */
 lazy val servers = (project in file("tests/servers"))
   .configs(Dependencies.serverConfigurations: _*)
   .settings(

@@ -803,7 +803,7 @@ class TableProcedures(ABC):
 
         Args:
             snapshot_id: id of the snapshot; by default the current one.
-            columns: names of the columns; by default all columns with primitive types.
+            columns: names of the columns; by default all top-level columns with primitive types.
         """
         rows = self._call("compute_table_stats", {"snapshot_id": snapshot_id, "columns": columns})
         return [ComputeTableStats(*row) for row in rows]

@@ -55,7 +55,10 @@ final class EvolveStatement private (table: IcebergTable, steps: Vector[TableEvo
   def changeType(name: String, dataType: DataType): EvolveStatement =
     change(TableChange.updateColumnType(pathOf(name).toArray, dataType))
 
-  /** Sets whether a column may have nulls. A column that may have nulls cannot be changed to one that may not. */
+  /**
+   * Sets whether a column may have nulls. A column that may have nulls cannot be changed to one that may not, unless
+   * the same statement adds it with a default value.
+   */
   def setNullable(name: String, nullable: Boolean): EvolveStatement =
     change(TableChange.updateColumnNullability(pathOf(name).toArray, nullable))
 

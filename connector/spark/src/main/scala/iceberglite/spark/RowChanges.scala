@@ -6,9 +6,10 @@ import iceberglite.spec.metadata.{Snapshot, SummaryKey}
 /**
  * The numbers of rows that a statement changed.
  *
- * @param deleted absent if the number of deleted rows is unknown. The number is unknown only if position deletes or
- *   equality deletes apply to the files that the statement rewrites, and the statement is a copy-on-write DELETE with a
- *   subquery, or a copy-on-write MERGE whose only action on matched rows is a DELETE without a condition.
+ * @param deleted absent if the number of deleted rows is unknown. It is unknown if position deletes or equality deletes
+ *   apply to the files that the statement rewrites, and the statement is a copy-on-write DELETE with a subquery, or a
+ *   copy-on-write MERGE whose only action on matched rows is a DELETE without a condition. It can also be unknown if a
+ *   manifest entry of one of the files has no valid record count.
  * @param copied number of unchanged rows that copy-on-write copied to new files
  * @param snapshotId the snapshot that the statement created; absent if it created none, because it changed nothing
  */

@@ -212,7 +212,7 @@ trait TableMaintenanceCalls {
    * Computes the approximate number of distinct values of each column, and registers the statistics file in the table's
    * metadata.
    *
-   * @param columns names of columns; by default all columns with primitive types
+   * @param columns names of columns; by default all top-level columns with primitive types
    * @param snapshotId the id of the snapshot; by default the current snapshot
    * @return the statistics file; absent for a table without snapshots
    */

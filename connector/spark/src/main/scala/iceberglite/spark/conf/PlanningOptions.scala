@@ -14,7 +14,9 @@ sealed abstract class PlanningMode(val name: String)
 
 object PlanningMode {
 
-  /** In a Spark job if the manifests are too large for the driver's cores; otherwise on the driver. */
+  /**
+   * In a Spark job if the manifests are large and the cluster has more cores than the driver; otherwise on the driver.
+   */
   case object Auto extends PlanningMode("auto")
 
   /** On the driver. */

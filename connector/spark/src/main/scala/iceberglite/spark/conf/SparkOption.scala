@@ -140,7 +140,8 @@ object SparkOption {
   }
 
   /**
-   * Returns the letters and digits of a key in lower case, because keys that differ only in case or dashes are similar.
+   * Returns the letters and digits of a key in lower case, because keys that differ only in case and in other
+   * characters are similar.
    */
   private def lettersOf(key: String): String = key.toLowerCase(Locale.ROOT).filter(_.isLetterOrDigit)
 }

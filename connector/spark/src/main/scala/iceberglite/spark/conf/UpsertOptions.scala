@@ -4,15 +4,15 @@ import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.property.Declarations
 
 /**
- * The options of upserts. An upsert is a write that replaces existing rows with the same keys, without reading the
- * table.
+ * The options of upserts. An upsert is a write that replaces existing rows with the same keys. A batch upsert does not
+ * read the table.
  */
 object UpsertOptions {
   private val declared = new Declarations[SparkOption[_]]
 
   val Upsert: SparkOption[Boolean] = declared(SparkOption.flag(
     "upsert",
-    "Whether each row replaces the rows with the same key, by equality deletes and without reading the table",
+    "Whether each row replaces the rows with the same key; a batch uses equality deletes and does not read the table",
     default = false
   ))
 

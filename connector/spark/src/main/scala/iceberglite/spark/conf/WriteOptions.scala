@@ -119,8 +119,9 @@ object WriteOptions {
     .derived[IsolationLevel](
       "isolation-level",
       s"It must be one of ${IsolationLevel.all.mkString(", ")}",
-      "Isolation level at which an overwrite is validated against concurrent commits",
-      "no validation"
+      "Isolation level at which an overwrite, DELETE, UPDATE or MERGE is validated against concurrent commits",
+      "no validation of an overwrite; for DELETE, UPDATE and MERGE, a table property such as " +
+        "write.delete.isolation-level"
     )(IsolationLevel.parse))
 
   val ValidateFromSnapshot: SparkOption[Long] = declared(SparkOption

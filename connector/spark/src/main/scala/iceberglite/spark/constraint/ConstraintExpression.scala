@@ -34,8 +34,8 @@ final private[constraint] case class RowExpressionText(name: String, sql: String
 /**
  * Resolves the conditions of CHECK constraints and the expressions of generated columns. The texts come from the
  * table's metadata, which another program may have written. Therefore an expression can use only the columns of the
- * table and Spark's built-in functions whose result depends only on their arguments. The functions, tables and
- * variables of the session are not visible.
+ * table and Spark's built-in functions. Built-in functions whose result changes between calls or with the time, such as
+ * `rand` and `current_date`, are rejected. The functions, tables and variables of the session are not visible.
  */
 private[iceberglite] object ConstraintExpression {
 

@@ -14,7 +14,7 @@ private[iceberglite] object TableStatistics {
    * Computes the approximate number of distinct values of each column, writes these numbers to a statistics file, and
    * registers the file in the table's metadata.
    *
-   * @param columns names of columns; empty for all columns with primitive types
+   * @param columns names of columns; empty for all top-level columns with primitive types
    * @return the table with the statistics, and the statistics file
    * @throws iceberglite.spec.IcebergError.NotFound if the schema of the snapshot has no such column
    * @throws iceberglite.spec.IcebergError.InvalidArgument if the type of a column is not primitive

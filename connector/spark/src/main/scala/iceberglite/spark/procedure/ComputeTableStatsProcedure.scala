@@ -12,7 +12,7 @@ object ComputeTableStatsProcedure extends Procedure {
   private val columns = Parameter.optional(
     "columns",
     ParameterType.Texts,
-    "Names of the columns; by default all columns with primitive types"
+    "Names of the columns; by default all top-level columns with primitive types"
   )
 
   override val name = "compute_table_stats"

@@ -71,7 +71,8 @@ private[rowlevel] object StatementRequirements {
    * partitions, these are the columns of the new partition. Therefore, the inserted and updated rows of a MERGE are
    * written to the same files. Deleted rows have no new partition; they form one group, which adaptive query execution
    * divides. In an unpartitioned table, the positions of a DELETE are grouped by data file if each data file has its
-   * own delete file.
+   * own delete file. Otherwise, rows are grouped by the partition of their old versions; in an unpartitioned table,
+   * they form one group.
    */
   private def grouping(statement: RowLevelStatement, rows: RowRequirements): Vector[Expression] =
     if (!statement.table.spec.isPartitioned)

@@ -17,7 +17,7 @@ import iceberglite.spec.IcebergError.Unsupported
  * `ANALYZE TABLE t COMPUTE STATISTICS [FOR COLUMNS a, b | FOR ALL COLUMNS | NOSCAN]` on an iceberg-lite table: computes
  * statistics of columns, like the procedure `compute_table_stats`.
  *
- * @param columns names of columns; empty for all columns with primitive types
+ * @param columns names of columns; empty for all top-level columns with primitive types
  * @param noScan whether the statement is NOSCAN. Nothing is computed in this case, because the metadata already
  *   contains the numbers of rows and bytes
  */
