@@ -1,8 +1,8 @@
 package iceberglite.spec
 
 /**
- * The base class of the errors of tables and catalogs. A message says what is wrong, where, and what to do. Secrets in
- * URLs are hidden.
+ * The base class of the errors of tables and catalogs. A message states what is wrong and where, and usually what to do.
+ * Secrets in URLs are hidden.
  *
  * Parsers of files and of user input throw only exceptions of this class.
  */
@@ -59,7 +59,7 @@ object IcebergError {
           "was created. Create the DataFrame again, or remove the column"
       )
 
-  /** A concurrent commit succeeded first. A commit is retried only after this error. */
+  /** A concurrent commit succeeded first, or the catalog was busy. A commit is retried only after this error. */
   final case class CommitConflict(table: String, reason: String)
       extends IcebergError(
         s"Commit to $table conflicts with a concurrent commit: ${reason.stripSuffix(".")}. Run the statement again"

@@ -52,7 +52,7 @@ object Term {
     override def toString: String = name
   }
 
-  /** A transform that is applied to a term, such as `days(ts)`. */
+  /** A transform that is applied to a term, such as `day(ts)`. */
   final case class Transformed(transform: Transform, of: Term) extends Term {
     override def column: Option[NestedField] = of.column
     override def toString: String = s"$transform($of)"

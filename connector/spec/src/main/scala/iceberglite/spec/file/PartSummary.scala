@@ -35,8 +35,8 @@ trait PartSummary extends HasMetrics {
   def liveFiles: Option[Long]
 
   /**
-   * The sequence number of the commit that added the part; for files that a root lists itself, their maximum data
-   * sequence number.
+   * The sequence number of the commit that added the part; for files that a root manifest (version 4) lists itself,
+   * their maximum data sequence number.
    */
   def sequenceNumber: Long
 

@@ -28,8 +28,7 @@ object ExpressionJson extends JsonFormat[Expression] {
   private val Reference = "reference"
   private val LiteralType = "literal"
 
-  // The predicates by name. Names with underscores instead of hyphens are also accepted, because Apache Iceberg writes
-  // underscores.
+  // The predicates by name. Names with underscores instead of hyphens are also accepted.
   private val unaryPredicates: Map[String, Term => Predicate] =
     Map("is-null" -> IsNull, "not-null" -> NotNull, "is-nan" -> IsNan, "not-nan" -> NotNan)
   private val comparisonPredicates: Map[String, (Term, Literal) => Predicate] = Map(

@@ -118,7 +118,7 @@ final private[json] class FastSnapshot(in: FastJson) {
 
 private[json] object FastSnapshot {
 
-  /** The keys of a snapshot, in the order in which they are written. The first seven have numeric values. */
+  /** The keys of a snapshot. The first seven have numeric values. */
   private val keys: Array[Array[Byte]] = Array(
     SnapshotJson.SequenceNumber,
     SnapshotJson.SnapshotId,

@@ -36,7 +36,8 @@ object PartitionSpecJson extends JsonFormat[PartitionSpec] {
    * Reads a list of fields, as in `partition-spec` of version 1. If the fields have no ids, they get sequential ids
    * that start at 1000.
    *
-   * @param expressions the expressions of the table (version 4). A field may have only the id of an expression
+   * @param expressions the expressions of the table (version 4). If a field has only the id of an expression, the
+   *   expression determines the other values of the field
    */
   private[json] def readFields(
       json: JsonValue,

@@ -8,9 +8,9 @@ import iceberglite.spec.view.{ViewLogEntry, ViewMetadata}
 /**
  * The JSON form of a view metadata file (view spec: "View Metadata").
  *
- * In an early form of the specification (view spec: "Appendix A"), some fields belong to the representations of a
- * version instead of the version itself. Such fields are read from the version or, if the version lacks them, from its
- * representations, and are written to both the version and its representations.
+ * In an early form of the specification (view spec: "Appendix A"), the schema id, the default catalog and the default
+ * namespace belong to the representations of a version instead of the version itself. They are read from the version or,
+ * if the version lacks them, from its representations, and are written to both.
  */
 object ViewMetadataJson extends JsonFormat[ViewMetadata] {
   private val Uuid = "view-uuid"
@@ -24,7 +24,7 @@ object ViewMetadataJson extends JsonFormat[ViewMetadata] {
   private val TimestampMs = "timestamp-ms"
   private val VersionId = "version-id"
 
-  /** A key that exists only in the early form of the specification. */
+  /** A key that exists only in the early form of the specification. It is also written. */
   private val CurrentSchemaId = "current-schema-id"
 
   override def read(json: JsonValue): ViewMetadata = {

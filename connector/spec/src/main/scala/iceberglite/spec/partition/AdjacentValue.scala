@@ -4,8 +4,8 @@ import iceberglite.spec.types.Literal
 import iceberglite.spec.types.Literal._
 
 /**
- * Returns the previous or next value of a discrete type, so that a projection can convert `x < 10` to `x <= 9`. For a
- * type without a previous and next value, such as string, and at the ends of the range of an int, long, date or
+ * Returns the previous or next int, long, decimal, date or timestamp, so that a projection can convert `x < 10` to
+ * `x <= 9`. For the other types, such as string and time, and at the ends of the range of an int, long, date or
  * timestamp, the value itself is returned. If a projection uses the value itself, an inclusive projection may match
  * more partitions than necessary, and a strict projection may match fewer partitions than possible. Both projections
  * remain correct.

@@ -24,7 +24,7 @@ object RestRequestJson {
   /** The name of a table or a view. */
   final case class Name(namespace: Vector[String], name: String)
 
-  /** The commit to a single table. */
+  /** A change to a single table, which is committed alone or in a transaction. */
   final case class TableCommit(name: Name, requirements: Vector[Requirement], updates: Vector[MetadataUpdate])
 
   /**

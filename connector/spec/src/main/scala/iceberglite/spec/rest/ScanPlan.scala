@@ -42,8 +42,8 @@ sealed trait PlanState
 object PlanState {
 
   /**
-   * @param planId the id of the plan; absent if the server holds no state for it
-   * @param credentials the credentials for the planned files; empty if those of the table apply
+   * @param planId the id of the plan; absent if the server holds no state for the plan
+   * @param credentials the credentials for the planned files; empty if the credentials of the table apply
    */
   final case class Completed(planId: Option[String], result: PlannedFiles, credentials: Vector[Credential])
       extends PlanState {

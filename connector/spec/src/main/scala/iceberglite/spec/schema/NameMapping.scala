@@ -18,7 +18,7 @@ final case class NameMapping(fields: Vector[MappedField]) {
    * Returns the mapping after a change to the columns. With the new mapping, existing files are read as before the
    * change. A renamed column keeps its old names, an added column gets an entry with its name, and a dropped column
    * keeps its entry, so that the values of the dropped column do not appear in another column. The new name of a
-   * renamed or added column is removed from all other entries.
+   * renamed or added column is removed from the other entries of the same struct.
    *
    * Existing columns that are not in the mapping, and their nested fields, are not added.
    */

@@ -88,8 +88,8 @@ object SchemaCheck {
     if (field.required && field.fieldType == UnknownType) {
       throw InvalidArgument(s"type of column $name", "unknown", "All values are null, so the column cannot be NOT NULL")
     }
-    // Only initial defaults are checked. A write default, which another writer may have added to a table of version 1
-    // or 2, does not change how existing rows are read.
+    // Only initial defaults require version 3 here. A write default, which another writer may have added to a table of
+    // version 1 or 2, does not change how existing rows are read.
     if (field.initialDefault.isDefined) requireDefaultsAllowed(name, version)
     (field.initialDefault ++ field.writeDefault).foreach(checkDefault(name, field.fieldType, _))
   }

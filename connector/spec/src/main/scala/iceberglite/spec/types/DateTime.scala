@@ -28,7 +28,7 @@ object DateTime {
    */
   def monthsFromDays(days: Int): Int = {
     // The computation uses years that start on March 1, so that a leap day is the last day of a year. It also uses eras
-    // of 400 years, the first of which starts on 0000-03-01.
+    // of 400 years. Era 0 starts on 0000-03-01.
     val sinceEraZero = days.toLong + 719468L
     val era = Math.floorDiv(sinceEraZero, DaysPerEra)
     val dayOfEra = Math.floorMod(sinceEraZero, DaysPerEra)
@@ -53,7 +53,10 @@ object DateTime {
     f"${date.getYear}%04d-${date.getMonthValue}%02d-${date.getDayOfMonth}%02d"
   }
 
-  /** Formats a time for partition paths. Omits zero seconds, and writes three or six fractional digits if needed. */
+  /**
+   * Formats a time for partition paths. Omits zero seconds, and writes three or six fractional digits if needed. A
+   * value that is not within a day is formatted as a number of microseconds.
+   */
   def formatTimeInPath(micros: Long): String =
     if (micros < 0 || micros >= MicrosPerDay) micros.toString else LocalTime.ofNanoOfDay(micros * 1000L).toString
 

@@ -2,7 +2,10 @@ package iceberglite.spec.types
 
 import iceberglite.spec.FormatVersion
 
-/** A data type of a table schema (spec: "Schemas and Data Types"). `toString` is the name in the JSON of a schema. */
+/**
+ * A data type of a table schema (spec: "Schemas and Data Types"). The `toString` of a primitive type is the name of the
+ * type in the JSON of a schema.
+ */
 sealed trait Type extends Serializable
 
 /** A type that is not nested. */
@@ -24,7 +27,10 @@ object Type {
   case object FloatType extends PrimitiveType("float")
   case object DoubleType extends PrimitiveType("double")
 
-  /** A decimal. The precision is from 1 to 38. The scale is not checked, so metadata may contain negative scales. */
+  /**
+   * A decimal. In a schema, the precision is from 1 to 38. The scale is not checked, so metadata may contain negative
+   * scales.
+   */
   final case class DecimalType(precision: Int, scale: Int) extends PrimitiveType(s"decimal($precision, $scale)") {
     override def toString: String = s"decimal($precision, $scale)"
   }
@@ -89,8 +95,8 @@ object Type {
   }
 
   /**
-   * Whether a column may be promoted from one type to another (spec: "Schema Evolution"). Columns of the types date and
-   * unknown can be promoted in version 3 and later.
+   * Whether a column may be promoted from one type to another (spec: "Schema Evolution"), or the types are equal.
+   * Columns of the types date and unknown can be promoted in version 3 and later.
    */
   def canPromote(from: Type, to: Type, version: FormatVersion): Boolean = (from, to) match {
     case (a, b) if a == b => true

@@ -100,7 +100,8 @@ private[spec] object MetadataBuilder {
 
   def apply(base: TableMetadata, updates: Seq[MetadataUpdate], nowMs: Long): TableMetadata =
     updates.foldLeft(new MetadataBuilder(base, nowMs)) { (builder, update) =>
-      // The expressions are added at once, so that later updates of the same change cannot use their ids for columns.
+      // The expressions are added after each update, so that later updates of the same change cannot use their ids for
+      // columns.
       builder.applyUpdate(update).updateMetadata(WholeTableUpdates.withExpressions)
     }.result(base)
 

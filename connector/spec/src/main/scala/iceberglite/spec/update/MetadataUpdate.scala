@@ -42,10 +42,13 @@ object MetadataUpdate {
   final case class AddPartitionSpec(spec: PartitionSpec) extends MetadataUpdate
   final case class SetDefaultSpec(specId: Int) extends MetadataUpdate
 
-  /** Removes partition specs that no manifest uses. The default partition spec cannot be removed. */
+  /**
+   * Removes partition specs. The caller must make sure that no manifest uses them. The default partition spec cannot be
+   * removed.
+   */
   final case class RemovePartitionSpecs(specIds: Set[Int]) extends MetadataUpdate
 
-  /** Removes schemas that no snapshot uses. The current schema cannot be removed. */
+  /** Removes schemas. The caller must make sure that no snapshot uses them. The current schema cannot be removed. */
   final case class RemoveSchemas(schemaIds: Set[Int]) extends MetadataUpdate
   final case class AddSortOrder(order: SortOrder) extends MetadataUpdate
   final case class SetDefaultSortOrder(orderId: Int) extends MetadataUpdate
@@ -54,8 +57,8 @@ object MetadataUpdate {
   final case class AddSnapshot(snapshot: Snapshot) extends MetadataUpdate
 
   /**
-   * Removes snapshots, and the branches, tags and statistics files that refer to these snapshots. The current snapshot
-   * cannot be removed.
+   * Removes snapshots, and the branches, tags and statistics files that refer to these snapshots. The snapshot log keeps
+   * only the entries after the last entry of a removed snapshot. The current snapshot cannot be removed.
    */
   final case class RemoveSnapshots(snapshotIds: Set[Long]) extends MetadataUpdate
   final case class SetSnapshotRef(name: String, ref: SnapshotRef) extends MetadataUpdate

@@ -30,7 +30,7 @@ final class SchemaChanges private (
 
   /**
    * Adds a column at the end of the table or, if there is a parent, at the end of the parent struct. If the parent is a
-   * list or map of structs, the column is added to these structs.
+   * list whose elements are structs, or a map whose values are structs, the column is added to these structs.
    *
    * @param parent the path of the enclosing field; empty for a top-level column
    * @param fieldType the type of the column; its nested fields get new ids

@@ -8,8 +8,8 @@ import iceberglite.spec.types.Type.{ListType, MapType, StructType, UnknownType, 
 /**
  * Merges the columns of new rows into the columns of a table, by name. Missing columns are added. If a column of the
  * new rows has a wider type, the column of the table is promoted. A required column becomes optional if the column of
- * the new rows is nullable. Comments of the new columns replace existing comments. No column is dropped, narrowed or
- * made required.
+ * the new rows is nullable. Comments on the columns of the new rows replace existing comments. No column is dropped,
+ * narrowed or made required.
  */
 final private[update] class SchemaUnion(version: FormatVersion, caseSensitive: Boolean) {
 
