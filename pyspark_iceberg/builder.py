@@ -158,8 +158,9 @@ class TableBuilder:
         return replace(self, _location=uri)
 
     def execute(self) -> Table:
-        """Create the table without rows.
+        """Create or replace the table, without rows.
 
+        The sort order and the identifier fields are set afterwards, in commits of their own.
         Raises:
             ValueError: the table has no columns.
             ExistingObjectError: a table with this name exists, and the builder comes from `Table.create`.
@@ -169,7 +170,7 @@ class TableBuilder:
         return self._run("")
 
     def as_select(self, rows: DataFrame | str) -> Table:
-        """Create the table with the columns and the rows of a query, in one commit.
+        """Create or replace the table, with the columns and the rows of a query, in one commit.
 
         The sort order and the identifier fields are set afterwards, in commits of their own.
 

@@ -99,13 +99,13 @@ class ADLS(Storage):
     Attributes:
         account: the name of the storage account.
         account_key: the key of the account.
-        tenant_id: the tenant of an application, which is used instead of an account key.
-        client_id: the id of the application.
+        tenant_id: the tenant of the application `client_id`.
+        client_id: the id of an application whose credentials are used instead of an account key.
         client_secret: the secret of the application.
         hadoop: further settings of Hadoop, such as `fs.azure.io.retry.max.retries`.
 
     Raises:
-        IcebergLiteError: an application has no tenant; raised by `properties`.
+        IcebergLiteError: the tenant of the application is missing; raised by `properties`.
     """
 
     account: str

@@ -39,7 +39,8 @@ class RowChanges:
             a copy-on-write DELETE with a subquery, or a MERGE whose only action on matched rows is a DELETE without a
             condition.
         copied: rows that copy-on-write rewrote unchanged.
-        snapshot_id: the snapshot that the statement created; None if it created none, because it changed nothing.
+        snapshot_id: the snapshot that the statement created; None if it created none, because it changed nothing, or
+            if the snapshot could not be read.
     """
 
     inserted: int | None = 0

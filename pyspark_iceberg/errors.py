@@ -29,7 +29,7 @@ _MAX_CAUSES = 20
 
 
 class IcebergLiteError(Exception):
-    """Base class of this package's errors."""
+    """Base class of this package's errors, except `MetadataError`."""
 
 
 class JarNotFoundError(IcebergLiteError):

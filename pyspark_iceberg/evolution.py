@@ -123,7 +123,7 @@ class Evolution:
         """Set the columns that identify a row. They must not be nullable.
 
         Raises:
-            ValueError: there is no column; `sql("DROP IDENTIFIER FIELDS id")` removes identifier fields.
+            ValueError: no column is specified; `sql("DROP IDENTIFIER FIELDS id")` removes identifier fields.
         """
         if not columns:
             raise ValueError("Specify at least one column, or call sql('DROP IDENTIFIER FIELDS ...')")

@@ -87,7 +87,9 @@ class TableRefs:
         The branch begins at the current snapshot. If the block ends without an exception, the commits of the branch are
         applied to `main` in one step, and the branch is dropped. If the block raises an exception, or if the commits
         cannot be published, `main` does not change, and the branch stays for inspection. The logger `pyspark_iceberg`
-        then names the branch::
+        then names the branch.
+
+        Example::
 
             with table.audit("nightly") as staged:
                 staged.append(rows)

@@ -53,7 +53,7 @@ class Snapshot:
 
     Attributes:
         snapshot_id: the id.
-        parent_id: the id of the previous snapshot; None for the first snapshot.
+        parent_id: the id of the parent snapshot; None if the snapshot has no parent.
         committed_at: the time of the commit, in the local time zone of Python.
         operation: `append`, `overwrite`, `delete` or `replace`; None if it is unknown.
         summary: the counts and other entries of the summary.
@@ -90,7 +90,7 @@ class HistoryEntry:
     Attributes:
         made_current_at: the time, in the local time zone of Python.
         snapshot_id: the id of the snapshot.
-        parent_id: the id of the previous snapshot; None for the first snapshot.
+        parent_id: the id of the parent snapshot; None if the snapshot has no parent.
         is_current_ancestor: whether the snapshot is the current one or one of its ancestors. It is false for a snapshot
             that was rolled back.
     """
@@ -146,7 +146,7 @@ class ContentFile:
     """A file of the current snapshot.
 
     Attributes:
-        content: `data`, `position deletes` or `equality deletes`. A deletion vector has position deletes.
+        content: `data`, `position deletes` (also for a deletion vector) or `equality deletes`.
         path: the location of the file.
         format: the file format: `PARQUET`, `ORC`, `AVRO` or `PUFFIN`.
         spec_id: the id of the partition spec.

@@ -70,7 +70,7 @@ class Table(TableDescription, TableEvolution, TableReads, TableWrites, TableStre
         if "/" not in path:
             raise ValueError(f"{path!r} is a name, not a path; use Table.for_name, or begin a path with ./")
         with typed_errors():
-            # The data source adds a catalog for paths to the session if the current catalog is none.
+            # If the current catalog does not support paths, the data source adds a catalog for paths to the session.
             _ = spark.read.format("iceberg-lite").load(path).schema
         current = spark.catalog.currentCatalog()
         added = (f"iceberg_lite_paths_{current}", "iceberg_lite_paths")

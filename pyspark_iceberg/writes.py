@@ -117,7 +117,7 @@ def _counts_of_upsert(snapshot_id: int, summary: Mapping[str, str]) -> RowChange
 
 
 def key_columns(keys: Sequence[str]) -> str:
-    """Return the names of key columns as the value of the option `upsert-keys`.
+    """Return the names of key columns as the value of an option such as `upsert-keys` or `identifier-columns`.
 
     Raises:
         ValueError: there is no column, or the name of a column has a comma.

@@ -136,7 +136,7 @@ class Catalog:
 
     @contextmanager
     def table(self, name: str) -> Iterator[Table]:
-        """Open a table in a Spark session, and stop the session at the end."""
+        """Open a table in a Spark session (see `session`)."""
         from pyspark_iceberg.metadata.names import qualified
         from pyspark_iceberg.table import Table
 

@@ -98,7 +98,7 @@ def compact(
 
 @contextmanager
 def _with_progress(context: typer.Context, name: str) -> Iterator[Table]:
-    """Open a table, and show progress bars if stderr is a terminal."""
+    """Open a table, and show progress bars if stderr is a terminal and tqdm is installed."""
     import sys
     from importlib.util import find_spec
 

@@ -14,7 +14,7 @@ __all__ = ["Check", "Diagnosis", "Finding", "check"]
 
 
 def check(table: Table, *, sample: int = 20) -> Diagnosis:
-    """Check a table. Nothing is changed. A check that fails is a finding, and the other checks are made.
+    """Check a table. Nothing is changed. A check that raises an error is a finding, and the other checks still run.
 
     Args:
         table: the table.

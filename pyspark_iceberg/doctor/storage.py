@@ -49,7 +49,7 @@ def check_files(table: Table) -> Result:
 
 
 def check_totals(table: Table) -> Result:
-    """Check the totals in the summary of the current snapshot against its files."""
+    """Check the totals of data files and of their records in the summary of the current snapshot."""
     name = "totals"
     current = table.current_snapshot_id
     if current is None:

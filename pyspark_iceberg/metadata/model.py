@@ -35,7 +35,7 @@ class SnapshotInfo:
 
     Attributes:
         snapshot_id: the id.
-        parent_id: the id of the previous snapshot; None for the first snapshot.
+        parent_id: the id of the parent snapshot; None if the snapshot has no parent.
         committed_at: the time of the commit in UTC.
         operation: `append`, `overwrite`, `delete` or `replace`; None if it is unknown.
         summary: the counts and other entries of the summary.

@@ -197,7 +197,7 @@ def _transform(transform: str, column: str | None) -> str:
 
 
 def _value(transform: Any, source: Any, value: Any) -> Any:
-    """Return a partition value as text for dates and times, which PyIceberg represents by numbers."""
+    """Return a partition value. Dates and times, which PyIceberg represents by numbers, are returned as text."""
     if value is None or source is None or isinstance(value, (str, bool)):
         return value
     text = transform.to_human_string(source, value)

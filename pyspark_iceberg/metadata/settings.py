@@ -27,7 +27,7 @@ _TYPES = {
     "https": "rest",
     "thrift": "hive",
 }
-# The types with their names in PyIceberg.
+# Further names of types, which PyIceberg uses.
 _ALIASES = {"sql": "jdbc", "in-memory": "jdbc"}
 # Drivers of SQLAlchemy by the subprotocol of JDBC.
 _DRIVERS = {"postgresql": "postgresql+psycopg2", "mysql": "mysql+pymysql"}

@@ -1,8 +1,8 @@
 package iceberglite.spec
 
 /**
- * The base class of the errors of tables and catalogs. A message states what is wrong and where, and usually what to do.
- * Secrets in URLs are hidden.
+ * The base class of the errors of tables and catalogs. A message states what is wrong and where, and usually what to
+ * do. Secrets in URLs are hidden.
  *
  * Parsers of files and of user input throw only exceptions of this class.
  */

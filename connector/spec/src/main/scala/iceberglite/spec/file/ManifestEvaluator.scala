@@ -30,8 +30,8 @@ final class ManifestEvaluator(projected: Expression, spec: PartitionSpec, partit
 }
 
 /**
- * The range of one partition field over the files of a part of a metadata tree. Bounds are absent if all values are null
- * or NaN (spec: `field_summary`).
+ * The range of one partition field over the files of a part of a metadata tree. Bounds are absent if all values are
+ * null or NaN (spec: `field_summary`).
  */
 final private class SummaryRange(position: Int, bounds: BoundDecoder) extends ColumnRange[Vector[FieldSummary]] {
   override def mayBeNull(rows: Vector[FieldSummary]): Boolean = rows(position).containsNull

@@ -27,8 +27,8 @@ final private[json] case class FastSnapshots(
 private[json] object FastSnapshots {
 
   /**
-   * Reads the snapshots and the snapshot log. Returns `None` if the document lacks the key `snapshots`, or if the scanner
-   * does not support the form of the document. A missing snapshot log counts as empty.
+   * Reads the snapshots and the snapshot log. Returns `None` if the document lacks the key `snapshots`, or if the
+   * scanner does not support the form of the document. A missing snapshot log counts as empty.
    */
   def of(document: Array[Byte]): Option[FastSnapshots] =
     try Some(new Reader(document).read())

@@ -80,8 +80,8 @@ final class JsonValue private (file: String, parent: JsonLocation, key: String, 
   def has(key: String): Boolean = members.find(key).isDefined
 
   /**
-   * Returns the same value as `json(key).int`. The methods that return a number or a string by its key are called often.
-   * Therefore they create a `JsonValue` only for an error.
+   * Returns the same value as `json(key).int`. The methods that return a number or a string by its key are called
+   * often. Therefore they create a `JsonValue` only for an error.
    */
   def int(key: String): Int = member(key) match {
     case WholeNumber(value) if value.isValidInt => value.toInt

@@ -6,8 +6,8 @@ import iceberglite.spec.IcebergError
 import iceberglite.spec.partition.{Transform, Transforms}
 
 /**
- * The common part of the JSON forms of partition fields, sort fields and table expressions (version 4), which consists of
- * the source columns and the transform.
+ * The common part of the JSON forms of partition fields, sort fields and table expressions (version 4), which consists
+ * of the source columns and the transform.
  */
 private[json] object SourceJson {
   private val SourceId = "source-id"

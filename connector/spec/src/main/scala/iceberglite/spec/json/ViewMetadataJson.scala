@@ -9,8 +9,8 @@ import iceberglite.spec.view.{ViewLogEntry, ViewMetadata}
  * The JSON form of a view metadata file (view spec: "View Metadata").
  *
  * In an early form of the specification (view spec: "Appendix A"), the schema id, the default catalog and the default
- * namespace belong to the representations of a version instead of the version itself. They are read from the version or,
- * if the version lacks them, from its representations, and are written to both.
+ * namespace belong to the representations of a version instead of the version itself. They are read from the version
+ * or, if the version lacks them, from its representations, and are written to both.
  */
 object ViewMetadataJson extends JsonFormat[ViewMetadata] {
   private val Uuid = "view-uuid"

@@ -8,7 +8,7 @@ object Version4Property {
     "write.v4.single-commit-max-files",
     64,
     "Maximum number of files of the same kind and partition spec that a commit adds to the root manifest (version " +
-      "4); if it adds more, it also writes leaf manifests, which list them"
+      "4); if a commit adds more, leaf manifests list all of these files"
   )
   val MaxDataFiles: TableProperty[Int] = positiveInt(
     "write.v4.root.max-data-files",

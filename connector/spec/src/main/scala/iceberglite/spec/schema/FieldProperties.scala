@@ -21,9 +21,9 @@ private[iceberglite] object FieldProperties {
     }
 
   /**
-   * Returns the keys of existing properties that must be removed when the table is replaced. These are the properties of
-   * the columns in `schema` that the new definition does not declare. The properties of other columns are kept, because
-   * earlier snapshots contain these columns.
+   * Returns the keys of existing properties that must be removed when the table is replaced. These are the properties
+   * of the columns in `schema` that the new definition does not declare. The properties of other columns are kept,
+   * because earlier snapshots contain these columns.
    *
    * @param schema the columns of the new definition
    * @param declared the properties of the new definition

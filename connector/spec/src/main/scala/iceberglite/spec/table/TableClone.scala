@@ -14,8 +14,8 @@ import iceberglite.spec.update.MetadataUpdate._
 
 /**
  * The definition of a new table that uses the files of another table's snapshot. The new table has the schemas,
- * partition specs and sort orders of the other table. Its only snapshot refers to the manifest list of the other table's
- * snapshot.
+ * partition specs and sort orders of the other table. Its only snapshot refers to the manifest list of the other
+ * table's snapshot.
  *
  * @param source the metadata of the other table
  * @param snapshot the snapshot of the other table; if absent, the new table has no snapshot

@@ -57,8 +57,8 @@ object MetadataUpdate {
   final case class AddSnapshot(snapshot: Snapshot) extends MetadataUpdate
 
   /**
-   * Removes snapshots, and the branches, tags and statistics files that refer to these snapshots. The snapshot log keeps
-   * only the entries after the last entry of a removed snapshot. The current snapshot cannot be removed.
+   * Removes snapshots, and the branches, tags and statistics files that refer to these snapshots. The snapshot log
+   * keeps only the entries after the last entry of a removed snapshot. The current snapshot cannot be removed.
    */
   final case class RemoveSnapshots(snapshotIds: Set[Long]) extends MetadataUpdate
   final case class SetSnapshotRef(name: String, ref: SnapshotRef) extends MetadataUpdate
