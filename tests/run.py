@@ -185,7 +185,7 @@ def show_costs(found: list[Suite], cpu: dict[str, float], total: float, wall: fl
 
 
 def main() -> int:
-    """Run the tests. The exit code is 0 if all tests passed."""
+    """Run the tests. The exit code is 0 if there were tests, none failed, and no limit was exceeded."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("tier", choices=["fast", "all"])
     parser.add_argument("--sbt", required=True, help="the command that starts sbt")

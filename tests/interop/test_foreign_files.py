@@ -1,4 +1,4 @@
-"""Parquet and ORC files of other writers, added to a table unchanged, return the same rows as Spark's own reader."""
+"""Parquet and ORC files of other writers, added to a table unchanged, are read as by Spark or their own libraries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""PyIceberg reads the same rows after each maintenance procedure."""
+"""PyIceberg reads the same rows as Spark after each maintenance procedure."""
 
 from __future__ import annotations
 

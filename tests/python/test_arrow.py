@@ -71,7 +71,7 @@ def test_valid_columns_are_transferred(transferred: Any, column: Any, kind: Data
     assert transferred(column, kind).to_pylist() == values
 
 
-def test_times_are_transferred_as_instants_and_without_a_zone_as_they_are(transferred: Any) -> None:
+def test_times_without_a_zone_are_in_the_zone_of_the_session_if_the_column_has_a_zone(transferred: Any) -> None:
     hour = pa.array([3_600_000_000], pa.timestamp("us"))
     assert transferred(hour, TimestampType()).cast(pa.int64()).to_pylist() == [0]
     assert transferred(hour, TimestampNTZType()).cast(pa.int64()).to_pylist() == [3_600_000_000]

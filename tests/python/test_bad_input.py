@@ -1,4 +1,4 @@
-"""A failed statement gives one clear error that contains the cause and the file or column, and changes nothing."""
+"""The error of a failed statement contains the cause, such as a file, table or column. Failed writes change nothing."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_a_flipped_bit_in_a_data_file_gives_an_error_instead_of_a_wrong_row(spar
     assert "checksum" in message.lower()
 
 
-def test_a_missing_manifest_is_reported(spark: SparkSession, table: str) -> None:
+def test_a_missing_or_damaged_manifest_is_reported(spark: SparkSession, table: str) -> None:
     spark.sql(f"CREATE TABLE {table} (id BIGINT) USING iceberg")
     spark.sql(f"INSERT INTO {table} VALUES (1)")
     location = Path(Table(spark, table).location.replace("file:", ""))

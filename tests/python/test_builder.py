@@ -61,7 +61,7 @@ def test_a_table_is_created_and_replaced_from_a_query(spark: SparkSession, table
     assert spark.catalog.listTables("spark_catalog.default") == []
 
 
-def test_a_builder_without_columns_and_one_with_too_many_are_rejected(spark: SparkSession, table: str) -> None:
+def test_missing_superfluous_and_unknown_columns_are_rejected(spark: SparkSession, table: str) -> None:
     with pytest.raises(ValueError, match="Add at least one column"):
         Table.create(spark, table).execute()
     with pytest.raises(ValueError, match="those of the query"):

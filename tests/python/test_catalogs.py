@@ -36,7 +36,7 @@ def settings(catalog: Catalog) -> dict[str, str]:
     return {key[len(PREFIX) :]: value for key, value in found.items() if key.startswith(PREFIX)}
 
 
-def test_each_catalog_has_the_settings_of_its_documentation(tmp_path: Path) -> None:
+def test_each_class_of_catalogs_returns_the_properties_of_its_type(tmp_path: Path) -> None:
     assert settings(FileSystemCatalog(tmp_path, other={"cache-enabled": "false"})) == {
         "type": "hadoop",
         "warehouse": str(tmp_path),
@@ -181,7 +181,7 @@ def install_java(home: Path, version: str) -> None:
     java.chmod(0o755)
 
 
-def test_an_old_new_or_missing_java_is_reported_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_old_new_or_missing_java_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     with pytest.raises(UnsupportedVersionError, match=r"There is no java in JAVA_HOME .*; install JDK 17"):
         check_java()

@@ -57,7 +57,7 @@ def test_read_options_give_the_same_result(spark: SparkSession, events: Table) -
     assert changed(reader.format("iceberg-lite").load(f"{events.name}.changes")) == [(3, "INSERT", 0)]
 
 
-def test_a_missing_start_snapshot_is_reported(events: Table) -> None:
+def test_a_missing_start_snapshot_and_swapped_bounds_are_reported(events: Table) -> None:
     with pytest.raises(AnalysisException, match=r"Snapshot not found: 7 \(start-snapshot-id\)"):
         events.appended(after=7).collect()
     first, second, *_ = snapshots(events)

@@ -25,7 +25,7 @@ class JavaError(Exception):
         self.java_exception = SimpleNamespace(toString=lambda: text)
 
 
-def test_the_other_checks_are_made_if_one_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_check_is_made_even_if_all_other_checks_fail(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(storage, "check_totals", lambda table: findings.outcome("totals", "summary", []))
     table: Any = SimpleNamespace(name="db.t")
     result = check(table)

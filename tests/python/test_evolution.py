@@ -98,7 +98,7 @@ def test_fields_and_properties_are_removed_in_one_commit(events: Table) -> None:
 
 
 def invalid_changes() -> dict[type[Exception], Callable[[Evolution], object]]:
-    """Return a change that fails, by the class of its error."""
+    """Return changes that fail, by the classes of their errors."""
     return {
         ZeroDivisionError: lambda changes: len(changes.changes) // 0,
         MissingObjectError: lambda changes: changes.drop_column("nothing"),

@@ -1,4 +1,4 @@
-"""PyIceberg reads the metadata of tables with unusual names or states, and errors have one line. Nothing uses Spark."""
+"""PyIceberg reads the metadata of tables with unusual names or states. Commands report errors. No test starts Spark."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_a_dropped_partition_column_has_the_values_of_its_files(catalog: Catalog
     assert sorted(f.partition["part"] for f in source.files(snapshot_id)) == ["a", "b"]
 
 
-def test_a_missing_manifest_is_an_error_of_one_line(catalog: Catalog, tmp_path: Path) -> None:
+def test_a_missing_manifest_is_an_error_without_a_traceback(catalog: Catalog, tmp_path: Path) -> None:
     create(catalog, tmp_path, "damaged").append(ROWS)
     directory = tmp_path / "default" / "damaged"
     for manifest in directory.glob("metadata/*-m0.avro"):
@@ -125,7 +125,7 @@ def test_each_error_of_pyiceberg_is_an_unreadable_error(
             read()
 
 
-def test_a_report_in_a_missing_directory_is_an_error_of_one_line(catalog: Catalog, tmp_path: Path) -> None:
+def test_a_report_in_a_missing_directory_is_an_error_that_names_the_file(catalog: Catalog, tmp_path: Path) -> None:
     create(catalog, tmp_path, "reported")
     path = tmp_path / "missing" / "report.html"
     arguments = ["report", str(tmp_path / "default" / "reported"), "--no-health", "-o", str(path)]

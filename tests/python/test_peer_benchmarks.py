@@ -1,4 +1,4 @@
-"""The benchmark beside other table formats, in a short run, and its charts."""
+"""The benchmark that compares iceberg-lite with other table formats, in a short run, and its charts."""
 
 from __future__ import annotations
 

@@ -145,7 +145,7 @@ def test_values_are_escaped_as_sql_literals() -> None:
             literal(value)
 
 
-def test_an_unknown_procedure_is_an_error_with_its_position(spark: SparkSession, three_commits: Table) -> None:
+def test_the_error_of_an_unknown_procedure_suggests_a_similar_name(spark: SparkSession, three_commits: Table) -> None:
     with pytest.raises(ParseException, match="did you mean ancestors_of"):
         call(spark, "ancestors_off", three_commits.name, {})
 

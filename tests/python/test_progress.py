@@ -45,7 +45,7 @@ def test_a_bar_shows_the_work_of_the_driver_without_a_job(spark: SparkSession, t
     assert "B read" in bars[-1]
 
 
-def test_a_failed_query_ends_its_bar(spark: SparkSession) -> None:
+def test_errors_in_the_block_are_raised_and_the_bar_of_a_failed_query_is_shown(spark: SparkSession) -> None:
     output = io.StringIO()
     with pytest.raises(ZeroDivisionError), show_progress(spark, file=output):
         raise ZeroDivisionError

@@ -61,7 +61,7 @@ def interpreter() -> str:
 
 
 def test_all_modules_are_imported_by_the_oldest_version_that_is_installed(tmp_path: Path) -> None:
-    # PySpark and Py4J have no compiled modules, so that those of another version can be imported.
+    # PySpark and Py4J have no compiled modules, so the packages of another Python version can be imported.
     packages = Path(pyspark.__file__).parent.parent
     for name in ("pyspark", "py4j"):
         (tmp_path / name).symlink_to(packages / name)

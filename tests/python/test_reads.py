@@ -147,7 +147,7 @@ def test_pandas_frames_are_appended_without_a_conversion_of_rows(spark: SparkSes
 
 
 @pytest.mark.parametrize(("kind", "wrong"), [("int", 2**40), ("int", 1.5), ("int", "1"), ("date", "2026-01-01")])
-def test_values_of_another_type_are_rejected_as_without_arrow(
+def test_values_of_pandas_with_another_type_are_rejected(
     spark: SparkSession, table: str, kind: str, wrong: object
 ) -> None:
     created = Table.create(spark, table).column("c", kind).execute()

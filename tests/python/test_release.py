@@ -1,4 +1,4 @@
-"""The published module works by its coordinates, and a release with incomplete settings fails."""
+"""Spark loads the published module by its Maven coordinates, and an incomplete release fails."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_a_release_without_the_jar_for_each_scala_version_fails(release: ModuleT
     assert {module.rpartition("_")[2] for module in release.MODULES} == {"2.12", "2.13"}
 
 
-def test_a_release_without_an_address_of_the_project_fails(release: ModuleType, tmp_path: Path) -> None:
+def test_a_release_without_a_required_setting_fails(release: ModuleType, tmp_path: Path) -> None:
     settings = tmp_path / "release.properties"
     settings.write_text("# comment\nhomepage = x\nsource =\ndeveloper.name =\n", encoding="utf-8")
     with pytest.raises(SystemExit, match=r"Set source, developer\.name in release\.properties"):

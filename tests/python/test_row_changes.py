@@ -70,7 +70,7 @@ def test_a_merge_with_all_clauses_returns_its_row_counts(spark: SparkSession, nu
     assert not _remaining_views(spark)
 
 
-def test_an_upsert_by_columns_evolves_the_schema_and_accepts_table_names(spark: SparkSession, numbers: Table) -> None:
+def test_a_merge_by_key_columns_evolves_the_schema_and_accepts_a_view(spark: SparkSession, numbers: Table) -> None:
     spark.sql("CREATE OR REPLACE TEMPORARY VIEW `new numbers` AS SELECT 99L AS id, 1L AS v UNION ALL SELECT 100L, 2L")
     changes = (
         numbers.merge("`new numbers`", ["id"])

@@ -116,7 +116,7 @@ def test_a_running_session_without_the_connector_is_rejected_with_a_solution(tmp
     assert "spark.stop()" in completed.stdout
 
 
-def test_spark_pages_hide_the_secrets_of_catalogs(spark: SparkSession) -> None:
+def test_the_redaction_patterns_of_the_session_are_documented_and_match_secrets(spark: SparkSession) -> None:
     documented = (ROOT / "docs" / "security.md").read_text()
     for key in ("spark.redaction.regex", "spark.sql.redaction.options.regex"):
         pattern = spark.sparkContext.getConf().get(key) or "none"

@@ -94,7 +94,7 @@ def test_case_sensitive_mode_distinguishes_columns(spark: SparkSession, table: s
         spark.conf.set("spark.sql.caseSensitive", "false")
 
 
-def test_unusual_column_names_work_everywhere(spark: SparkSession, table: str) -> None:
+def test_unusual_column_names_work_in_writes_filters_and_renames(spark: SparkSession, table: str) -> None:
     spark.sql(
         f"CREATE TABLE {table} (`a.b` INT, `weiß nicht` STRING, `tick``s` INT, `日付` DATE, s STRUCT<`x.y`: INT>) "
         "USING iceberg PARTITIONED BY (`a.b`, `日付`)"

@@ -16,7 +16,7 @@ from servers.stack import Settings, settings, stack
 
 from pyspark_iceberg import connector_jars
 
-# The containers that `make stack` has no counterpart of: a driver in the network of the containers, and a notebook.
+# The containers without a counterpart in `make stack`: a driver in the network of the containers, and a notebook.
 CONTAINERS = {"driver", "notebook"}
 # The port of each server in the network of the containers, by its setting of the port on the machine.
 INNER_PORTS = {

@@ -16,8 +16,8 @@ __all__ = ["cluster"]
 
 SPARK_SUBMIT = Path(pyspark.__file__).parent / "bin" / "spark-submit"
 
-# The program kills the executors of its application that run now. The working directory of an executor is named after
-# its application.
+# The program kills one of the executors of its application. It finds them by their working directories, which are in a
+# directory with the id of the application.
 PROGRAM = """
 import os, signal, sys, time
 from pathlib import Path

@@ -86,7 +86,7 @@ def test_update_mode_upserts_by_key(spark: SparkSession, table: str, stream: Str
     query = target.write_stream(counts, stream.checkpoint, mode="update", keys=["p"], available_now=True)
     query.awaitTermination()
     assert _values(target) == [("a", 3), ("b", 2)]
-    # The table is small, so that replaced rows are deleted by position.
+    # The table is small. Therefore the replaced rows are deleted by position.
     deleted = spark.sql(f"SELECT DISTINCT content FROM {table}.delete_files").collect()
     assert [row.content for row in deleted] == [1]
 

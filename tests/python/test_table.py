@@ -70,7 +70,7 @@ def test_as_of_reads_a_snapshot_or_a_timestamp(events: Table) -> None:
     assert events.as_of(timestamp=datetime.datetime.now() + datetime.timedelta(days=1)).count() == 3
 
 
-def test_as_of_requires_exactly_one_of_version_and_timestamp(events: Table) -> None:
+def test_as_of_requires_a_version_or_a_timestamp(events: Table) -> None:
     with pytest.raises(ValueError, match="either version or timestamp"):
         events.as_of()
 

@@ -169,7 +169,7 @@ def test_missing_and_existing_branches_have_error_classes(items: Table) -> None:
         items.branch("other")
 
 
-def test_conditions_have_error_classes(items: Table) -> None:
+def test_error_conditions_have_error_classes(items: Table) -> None:
     with pytest.raises(MissingObjectError) as missing:
         items.rollback_to_snapshot(1)
     assert (missing.value.condition, missing.value.sql_state) == ("ICEBERG_LITE.SNAPSHOT_NOT_FOUND", "42704")
