@@ -56,8 +56,7 @@ final class EvolveStatement private (table: IcebergTable, steps: Vector[TableEvo
     change(TableChange.updateColumnType(pathOf(name).toArray, dataType))
 
   /**
-   * Sets whether a column may have nulls. A column that may have nulls cannot be changed to one that may not, unless
-   * the same statement adds it with a default value.
+   * Sets whether a column may have nulls. An existing column that may have nulls cannot be changed to one that may not.
    */
   def setNullable(name: String, nullable: Boolean): EvolveStatement =
     change(TableChange.updateColumnNullability(pathOf(name).toArray, nullable))

@@ -31,6 +31,7 @@ trait TableRelocationCalls {
    *
    * @return the files that the change adds to the table and removes from it
    * @throws iceberglite.spec.IcebergError.NotFound if the table does not have the snapshot, branch or tag
+   * @throws iceberglite.spec.IcebergError.InvalidArgument if the table had no snapshot at the given time
    */
   def restore(point: RestorePoint): RestoreReport = change { table =>
     val action = new Restore(point)

@@ -12,8 +12,8 @@ import iceberglite.storage.FileIO
 import iceberglite.tree.FilePart
 
 /**
- * Compares the files of expired snapshots with the files of retained snapshots. A Spark job does this if there are many
- * manifests and the cluster has more cores than the driver; otherwise, the driver does it.
+ * Compares the files of expired snapshots with the files of retained snapshots. A Spark job does this if the manifests
+ * are large and the cluster has more cores than the driver; otherwise, the driver does it.
  *
  * @param shouldUseCluster decides whether a Spark job is used, from the number of cores of the cluster and the bytes of
  *   the manifests

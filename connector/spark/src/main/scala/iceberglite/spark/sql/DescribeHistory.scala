@@ -13,7 +13,8 @@ import iceberglite.spark.procedure.{Procedure, ProcedureContext, ResultRow}
 import iceberglite.spec.metadata.Snapshot
 
 /**
- * `DESCRIBE HISTORY t [LIMIT n]`: returns the snapshots of a table on all branches, newest first.
+ * `DESCRIBE HISTORY t [LIMIT n]`: returns the snapshots of a table, newest first, including those that are not on the
+ * main branch.
  *
  * @param limit maximum number of rows; if absent, all snapshots are returned
  */

@@ -11,8 +11,8 @@ import iceberglite.spark.procedure.{ParameterType, ProcedureContext, RestoreProc
 import iceberglite.table.action.RestorePoint
 
 /**
- * `RESTORE [TABLE] t TO VERSION AS OF version`, and `TO TIMESTAMP AS OF timestamp`: makes an earlier snapshot the
- * current snapshot, like the procedure `restore`.
+ * `RESTORE [TABLE] t TO VERSION AS OF version`, and `TO TIMESTAMP AS OF timestamp`: makes another snapshot the current
+ * snapshot, like the procedure `restore`.
  *
  * @param left the table
  * @param right a query that returns one row with the version or the timestamp

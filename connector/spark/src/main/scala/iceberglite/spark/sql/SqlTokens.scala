@@ -19,7 +19,7 @@ final case class SqlToken(kind: SqlToken.Kind, text: String, start: Int, end: In
 object SqlToken {
   sealed trait Kind
 
-  /** A keyword or an identifier without backticks. */
+  /** A keyword, an identifier without backticks, or a number with letters, such as `1L`. */
   case object Word extends Kind
 
   /** A quoted identifier. */
@@ -29,7 +29,7 @@ object SqlToken {
   case object Number extends Kind
   case object Text extends Kind
 
-  /** An operator, a bracket, a number of another kind, or a character that is not valid in SQL. */
+  /** An operator, a bracket, a number with a point, or a character that is not valid in SQL. */
   case object Symbol extends Kind
 
   /** The token at the end of the statement. */

@@ -22,8 +22,8 @@ import iceberglite.spec.IcebergError.InvalidArgument
 
 /**
  * The assignments of `UPDATE SET *` and `INSERT *` if the source may lack columns of the table. The assignments match
- * the columns of the source by name. Struct fields that the source lacks keep their values in existing rows, and are
- * null in new rows.
+ * the columns of the source by name. Struct fields that the source lacks keep their values in existing rows. They are
+ * null in new rows, and inside lists and maps.
  */
 final private[sql] class StarAssignments(target: Seq[Attribute], source: Seq[Attribute], resolver: Resolver) {
 

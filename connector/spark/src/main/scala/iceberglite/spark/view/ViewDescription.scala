@@ -9,7 +9,7 @@ import iceberglite.spec.view.ViewMetadata
 /** The parts of a view that `DESCRIBE`, `SHOW CREATE TABLE` and `SHOW TBLPROPERTIES` show. */
 private[view] object ViewDescription {
 
-  /** The keys of properties that are computed from other metadata. */
+  /** The keys of properties that users cannot set: the connector sets them, or computes them from other metadata. */
   val Reserved: Set[String] = Set(ViewColumns.QueryColumnNames, TableCatalog.PROP_LOCATION, TableCatalog.PROP_PROVIDER)
 
   def columns(view: ViewMetadata): StructType = SparkTypes.toSpark(view.schema)

@@ -101,7 +101,7 @@ private[iceberglite] object ImportSource {
     if (isIceberg(found)) throw InvalidArgument(
       Argument,
       name,
-      "It is an Iceberg table, whose rows are not all rows of its files. Insert its rows with INSERT INTO ... SELECT"
+      "It is an Iceberg table, whose files can contain deleted rows. Insert its rows with INSERT INTO ... SELECT"
     )
     new TableSource(session, found, formatOf(found, found.storage, name))
   }

@@ -23,7 +23,7 @@ import iceberglite.table.Table
  * Creates the streams of a table.
  *
  * @param table the table when the query begins
- * @param travel selects the snapshot, branch or tag that the stream follows
+ * @param travel selects the branch or tag that the stream follows; a stream of a fixed snapshot is rejected
  * @param columns returns the columns that a new read of a version of the table has
  * @param content the rows that the streams return
  */
