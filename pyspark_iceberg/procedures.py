@@ -169,7 +169,7 @@ class Consumers(NamedTuple):
     timestamp: int
     """Time of the commit of this snapshot, in milliseconds since 1970."""
     snapshots_behind: int | None
-    """Number of later snapshots of the current branch; NULL if this branch does not contain the snapshot."""
+    """Number of later snapshots of the main branch; NULL if this branch does not contain the snapshot."""
     files_behind: int | None
     """Number of data files that these snapshots added."""
 
@@ -189,7 +189,7 @@ class StreamWriters(NamedTuple):
     epoch: int | None
     """Number of the last micro-batch that the query has committed; NULL if the property is not a number."""
     snapshot_id: int | None
-    """Newest snapshot of the query in the history of the current branch; NULL if there is none."""
+    """Newest snapshot of the query in the history of the main branch; NULL if there is none."""
     timestamp: int | None
     """Time of the commit of this snapshot, in milliseconds since 1970."""
 

@@ -111,7 +111,7 @@ class TableStreams:
             skip_overwrites: whether to skip commits that replace or update rows; otherwise, they are an error
                 unless `changes` is set.
             consumer: the name of the consumer whose tag protects unread snapshots from expiration.
-            branch: the branch to follow; by default the current branch.
+            branch: the branch to follow; by default `main`.
             options: further read options, such as `consumer-retention-ms`.
 
         Raises:

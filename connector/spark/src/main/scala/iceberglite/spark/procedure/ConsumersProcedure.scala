@@ -21,7 +21,7 @@ object ConsumersProcedure extends Procedure {
     Procedure.column(
       "snapshots_behind",
       LongType,
-      "Number of later snapshots of the current branch; NULL if this branch does not contain the snapshot",
+      "Number of later snapshots of the main branch; NULL if this branch does not contain the snapshot",
       nullable = true
     ),
     Procedure.column("files_behind", LongType, "Number of data files that these snapshots added", nullable = true)

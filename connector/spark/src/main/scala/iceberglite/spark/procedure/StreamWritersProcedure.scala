@@ -23,7 +23,7 @@ object StreamWritersProcedure extends Procedure {
     Procedure.column(
       "snapshot_id",
       LongType,
-      "Newest snapshot of the query in the history of the current branch; NULL if there is none",
+      "Newest snapshot of the query in the history of the main branch; NULL if there is none",
       nullable = true
     ),
     Procedure.column(

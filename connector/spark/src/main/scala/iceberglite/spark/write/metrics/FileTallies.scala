@@ -11,7 +11,7 @@ import iceberglite.spec.types.Type._
 
 /**
  * Collects the metrics of the columns of one file, for formats whose own statistics are incomplete. Avro has no
- * statistics. ORC has no statistics of binary columns, and its statistics of floating-point columns include NaN.
+ * statistics. ORC has no bounds of binary columns, and its statistics of floating-point columns include NaN.
  *
  * Fields inside lists and maps are omitted, as in Apache Iceberg, because their counts are not counts of rows.
  *
