@@ -9,7 +9,7 @@ import iceberglite.table.{Action, Table}
 /**
  * The table that a stream follows. Not thread-safe.
  *
- * @param travel selects the snapshot, branch or tag that the stream follows
+ * @param travel selects the branch or tag that the stream follows
  * @param columns returns the columns that a new read of a version of the table has. The name of the table and the
  *   option for the schema select them; the other options select only rows
  */
