@@ -20,8 +20,8 @@ final class StagedSparkTable(staged: StagedTable, onCommit: () => Unit)
     with SparkStagedTable {
 
   /**
-   * Commits the table. If an application repeats a write (the options `txnAppId` and `txnVersion`) that the existing
-   * table already contains, the table is not changed.
+   * Commits the table. If an application repeats a write (the options `application-id` and `application-version`) that
+   * the existing table already contains, the table is not changed.
    */
   override def commitStagedChanges(): Unit = in {
     try {
