@@ -353,6 +353,35 @@ class ValidateTree(NamedTuple):
     """How the tree violates the rule."""
 
 
+class Expressions(NamedTuple):
+    """A result row of `expressions`."""
+
+    id: int
+    """Id of the expression, which no column has."""
+    name: str
+    """Name of the expression."""
+    expression: str
+    """The expression in SQL, such as bucket(16, id)."""
+    partition_field_id: int | None
+    """Id of the partition field with the values of the expression; NULL if there is none."""
+
+
+class CreateExpression(NamedTuple):
+    """A result row of `create_expression`."""
+
+    id: int
+    """Id of the expression, which no column has."""
+    name: str
+    """Name of the expression."""
+
+
+class DropExpression(NamedTuple):
+    """A result row of `drop_expression`."""
+
+    name: str
+    """Name that the expression had."""
+
+
 class Maintain(NamedTuple):
     """A result row of `maintain`."""
 
@@ -816,6 +845,31 @@ class TableProcedures(ABC):
         """
         rows = self._call("validate_tree", {"snapshot_id": snapshot_id})
         return [ValidateTree(*row) for row in rows]
+
+    def expressions(self) -> list[Expressions]:
+        """List the expressions of a table of format version 4: its partition transforms and others."""
+        rows = self._call("expressions", {})
+        return [Expressions(*row) for row in rows]
+
+    def create_expression(self, expression: str, name: str | None = None) -> CreateExpression:
+        """Add an expression that is not a partition field to a table of format version 4.
+
+        Args:
+            expression: a transform of a column, as in PARTITIONED BY, such as `bucket(16, id)`.
+            name: name of the expression; by default the name that a partition field with this transform would have.
+        """
+        rows = self._call("create_expression", {"expression": expression, "name": name})
+        return CreateExpression(*rows[0])
+
+    def drop_expression(self, expression_id: int) -> DropExpression:
+        """Remove an expression of a table of format version 4, with its statistics.
+
+        Args:
+            expression_id: id of the expression, as the procedure `expressions` returns it. No partition spec may use
+                the expression.
+        """
+        rows = self._call("drop_expression", {"expression_id": expression_id})
+        return DropExpression(*rows[0])
 
     def maintain(self, options: Mapping[str, str | int] | None = None, dry_run: bool | None = None) -> list[Maintain]:
         """Run the maintenance actions that the metadata table `health` shows as due, highest gain per byte first.

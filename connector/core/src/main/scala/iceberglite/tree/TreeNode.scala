@@ -25,7 +25,7 @@ final case class TreeRoot(
 )
 
 /** The kind of a metadata file. */
-sealed abstract class NodeKind(val name: String)
+sealed abstract class NodeKind(val name: String) extends Serializable
 
 object NodeKind {
   case object ManifestList extends NodeKind("manifest list")

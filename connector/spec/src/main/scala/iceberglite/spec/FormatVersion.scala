@@ -3,7 +3,7 @@ package iceberglite.spec
 import iceberglite.spec.IcebergError.Unsupported
 
 /** A version of the table format (spec: "Format Versioning"). */
-sealed abstract class FormatVersion(val number: Int) extends Ordered[FormatVersion] {
+sealed abstract class FormatVersion(val number: Int) extends Ordered[FormatVersion] with Serializable {
   override def compare(that: FormatVersion): Int = number.compare(that.number)
   override def toString: String = number.toString
 }

@@ -1,7 +1,7 @@
 package iceberglite.spec
 
 /** The kind of the object that an error message names. @param noun the name of the kind in messages */
-sealed abstract class ObjectKind(val noun: String)
+sealed abstract class ObjectKind(val noun: String) extends Serializable
 
 object ObjectKind {
   case object Table extends ObjectKind("table")
@@ -13,6 +13,7 @@ object ObjectKind {
   case object Column extends ObjectKind("column")
   case object Constraint extends ObjectKind("constraint")
   case object Schema extends ObjectKind("schema")
+  case object Expression extends ObjectKind("expression")
   case object PartitionField extends ObjectKind("partition field")
   case object PartitionSpec extends ObjectKind("partition spec")
   case object SortOrder extends ObjectKind("sort order")

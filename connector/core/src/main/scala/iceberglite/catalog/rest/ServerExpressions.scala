@@ -5,7 +5,7 @@ import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.partition.Identity
 import iceberglite.spec.update.MetadataUpdate
-import iceberglite.spec.update.MetadataUpdate.UpgradeFormatVersion
+import iceberglite.spec.update.MetadataUpdate.{AddExpression, RemoveExpression, UpgradeFormatVersion}
 import iceberglite.table.{Change, TableVersion}
 
 /**
@@ -22,13 +22,22 @@ private[catalog] object ServerExpressions {
         "or a catalog of another type"
     )
 
-  /** Checks the metadata after a change. @throws Unsupported as for [[check]] */
+  /** Checks the metadata after a change. @throws Unsupported as for [[check]], or if the change concerns expressions */
   def check(table: String, base: Option[TableVersion], change: Change, nowMs: Long): Unit = {
+    if (change.updates.exists(changesExpressions)) throw Unsupported(
+      s"changing the expressions of $table in a REST catalog",
+      "The REST catalog specification has no such update. Use a catalog of another type"
+    )
     val isUpgraded = change.updates.exists {
       case UpgradeFormatVersion(version) => version >= FormatVersion.V4
       case _ => false
     }
     base.map(_.metadata).filter(m => isUpgraded || m.formatVersion >= FormatVersion.V4)
       .foreach(m => check(table, MetadataUpdate.applyAll(m, change.updates, nowMs)))
+  }
+
+  private def changesExpressions(update: MetadataUpdate): Boolean = update match {
+    case AddExpression(_, _, _) | RemoveExpression(_) => true
+    case _ => false
   }
 }

@@ -3,7 +3,7 @@ package iceberglite.maintenance.expire
 import iceberglite.spec.file.Content
 
 /** The kind of a file that table maintenance deletes. @param name the name of the kind in messages and results */
-sealed abstract class FileKind(val name: String)
+sealed abstract class FileKind(val name: String) extends Serializable
 
 object FileKind {
   case object DataFile extends FileKind("data file")

@@ -5,7 +5,7 @@ package iceberglite.maintenance.health
  *
  * @param name the name in results. If a procedure runs only this action, the procedure has the same name
  */
-sealed abstract class MaintenanceAction(val name: String)
+sealed abstract class MaintenanceAction(val name: String) extends Serializable
 
 object MaintenanceAction {
 
@@ -76,7 +76,7 @@ final case class MaintenanceStep(
 )
 
 /** The outcome of a step. */
-sealed abstract class StepStatus(val name: String)
+sealed abstract class StepStatus(val name: String) extends Serializable
 
 object StepStatus {
   case object Planned extends StepStatus("planned")

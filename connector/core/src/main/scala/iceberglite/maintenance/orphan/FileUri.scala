@@ -82,7 +82,7 @@ object EqualPrefixes {
 }
 
 /** What to do with a listed file if the metadata has the same path with another scheme or authority. */
-sealed abstract class PrefixMismatch(val name: String)
+sealed abstract class PrefixMismatch(val name: String) extends Serializable
 object PrefixMismatch {
 
   /** Fail, normally before anything is deleted. */

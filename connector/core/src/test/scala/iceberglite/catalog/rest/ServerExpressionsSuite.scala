@@ -31,4 +31,21 @@ class ServerExpressionsSuite extends AnyFunSuite {
       assert(!stub.lines.exists(_.startsWith("POST")))
     }
   }
+
+  test("changes of expressions are rejected before a request is sent, because REST has no update for them") {
+    withStub { stub =>
+      val start = new TableStart.Creation(
+        unpartitioned("format-version" -> "4"),
+        StageMode.Create,
+        "s3://b/t",
+        UUID.randomUUID
+      )
+      val base = TableVersion(start.initialState("t", None, 1L).metadata, "s3://b/t/metadata/1.metadata.json")
+      Seq(MetadataUpdate.AddExpression(Vector(1), Bucket(4), "b"), MetadataUpdate.RemoveExpression(3)).foreach { u =>
+        val error = intercept[Unsupported](stub.catalog().commit(id, Some(base), Change(Vector(u), Vector.empty)))
+        assert(error.getMessage.contains("The REST catalog specification has no such update"))
+      }
+      assert(!stub.lines.exists(_.startsWith("POST")))
+    }
+  }
 }

@@ -10,7 +10,7 @@ import iceberglite.spec.property.Declarations
 import iceberglite.table.{KnownProperties, KnownProperty}
 
 /** Where the manifests of a scan are read. */
-sealed abstract class PlanningMode(val name: String)
+sealed abstract class PlanningMode(val name: String) extends Serializable
 
 object PlanningMode {
 

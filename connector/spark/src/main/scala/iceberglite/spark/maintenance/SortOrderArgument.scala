@@ -3,14 +3,14 @@ package iceberglite.spark.maintenance
 import java.util.Locale
 
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.catalyst.analysis.{UnresolvedAttribute, UnresolvedFunction}
-import org.apache.spark.sql.catalyst.expressions.{Ascending, Literal, NullsFirst, SortOrder}
+import org.apache.spark.sql.catalyst.analysis.UnresolvedFunction
+import org.apache.spark.sql.catalyst.expressions.{Ascending, NullsFirst, SortOrder}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Sort}
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
 import iceberglite.spark.conf.TimeTravel
-import iceberglite.spark.convert.PartitionTerm
+import iceberglite.spark.convert.TransformCall
 import iceberglite.spark.table.SparkTable
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.partition.{NullOrder, SortDirection, UnboundField, UnboundSortField}
@@ -65,12 +65,7 @@ private[maintenance] object SortOrderArgument {
       caseSensitive: Boolean
   ): LogicalPlan => Seq[SortOrder] = {
     def reject(reason: String): Nothing = throw InvalidArgument("argument sort_order", function.sql, reason)
-    val arguments = function.arguments.map {
-      case Literal(number: Int, _) => PartitionTerm.Number(number)
-      case column: UnresolvedAttribute => PartitionTerm.Column(column.nameParts.toVector)
-      case _ => reject("The arguments of a transform are a column and a number")
-    }
-    val term = PartitionTerm.of(function.nameParts.head, arguments)
+    val term = TransformCall.term(function)(reject)
     val direction = if (order.direction == Ascending) SortDirection.Ascending else SortDirection.Descending
     val nulls = if (order.nullOrdering == NullsFirst) NullOrder.NullsFirst else NullOrder.NullsLast
     val field = UnboundSortField(term.source, term.transform, direction, nulls)

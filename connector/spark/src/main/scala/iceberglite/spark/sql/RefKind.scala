@@ -5,7 +5,7 @@ import iceberglite.spec.ObjectKind
 import iceberglite.spec.metadata.SnapshotRef
 
 /** The kind of snapshot reference in a statement: branch or tag. */
-sealed abstract class RefKind(val word: String, val objectKind: ObjectKind) {
+sealed abstract class RefKind(val word: String, val objectKind: ObjectKind) extends Serializable {
 
   /** The name for messages: `branch`. */
   def name: String = objectKind.noun

@@ -2,6 +2,7 @@ package iceberglite.spec.json
 
 import com.fasterxml.jackson.core.JsonGenerator
 
+import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.json.{UpdateKey => Key}
 import iceberglite.spec.update.{MetadataUpdate, ViewUpdate}
 import iceberglite.spec.update.MetadataUpdate._
@@ -72,6 +73,8 @@ object MetadataUpdateJson extends JsonFormat[MetadataUpdate] {
       case AddEncryptionKey(key) =>
         writePart(out, "add-encryption-key", Key.EncryptionKey)(EncryptionKeyJson.write(key, out))
       case RemoveEncryptionKey(id) => writeText(out, "remove-encryption-key", Key.KeyId, id)
+      case AddExpression(_, _, _) | RemoveExpression(_) =>
+        throw Unsupported("a change of expressions in a REST catalog", "Use a catalog of another type")
     }
     out.writeEndObject()
   }

@@ -5,7 +5,7 @@ import scala.util.Try
 import iceberglite.spec.IcebergError.InvalidArgument
 
 /** The operation of a snapshot (spec: "Snapshots"). @param name the name of the operation in the snapshot summary */
-sealed abstract class Operation(val name: String)
+sealed abstract class Operation(val name: String) extends Serializable
 object Operation {
   case object Append extends Operation("append")
   case object Replace extends Operation("replace")

@@ -30,6 +30,13 @@ object TableExpression {
   val MaxId: Int = 999949
 
   /**
+   * Returns the id of the next expression.
+   *
+   * @param lastId the highest id of a column, dropped columns included
+   */
+  def nextId(existing: Vector[TableExpression], lastId: Int): Int = (existing.map(_.id) :+ lastId).max + 1
+
+  /**
    * Returns the expressions of a table whose partition specs may have changed. Existing expressions are kept, including
    * expressions that no partition spec uses. Each partition field without an expression gets one, in the order of the
    * partition field ids. Void fields need no expression, because their values are always null.
@@ -45,8 +52,13 @@ object TableExpression {
     fields.foldLeft(existing) { (known, field) =>
       if (known.exists(_.isOf(field))) known
       else {
-        val id = (known.map(_.id) :+ lastId).max + 1
-        known :+ TableExpression(id, field.sourceIds, field.transform, field.name, Some(field.fieldId))
+        known :+ TableExpression(
+          nextId(known, lastId),
+          field.sourceIds,
+          field.transform,
+          field.name,
+          Some(field.fieldId)
+        )
       }
     }
   }

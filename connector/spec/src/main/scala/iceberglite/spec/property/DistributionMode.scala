@@ -1,7 +1,7 @@
 package iceberglite.spec.property
 
 /** The distribution of the rows of a write over the tasks of the write. @param name the name in table properties */
-sealed abstract class DistributionMode(val name: String) {
+sealed abstract class DistributionMode(val name: String) extends Serializable {
   override def toString: String = name
 }
 

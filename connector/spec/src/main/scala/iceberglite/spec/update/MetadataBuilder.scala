@@ -56,6 +56,8 @@ final private[spec] case class MetadataBuilder(
     case RemovePartitionStatistics(id) => updateMetadata(StatisticsFiles.removePartition(_, id))
     case AddEncryptionKey(key) => updateMetadata(WholeTableUpdates.addKey(_, key))
     case RemoveEncryptionKey(id) => updateMetadata(WholeTableUpdates.removeKey(_, id))
+    case added: AddExpression => updateMetadata(TableExpressions.add(_, added))
+    case RemoveExpression(id) => updateMetadata(TableExpressions.remove(_, id))
   }
 
   private def resolveId(id: Int, lastAdded: Option[Int], kind: String): Int =
@@ -102,7 +104,7 @@ private[spec] object MetadataBuilder {
     updates.foldLeft(new MetadataBuilder(base, nowMs)) { (builder, update) =>
       // The expressions are added after each update, so that later updates of the same change cannot use their ids for
       // columns.
-      builder.applyUpdate(update).updateMetadata(WholeTableUpdates.withExpressions)
+      builder.applyUpdate(update).updateMetadata(TableExpressions.complete)
     }.result(base)
 
   /** The initial state of a new table, which is not a valid table itself. */

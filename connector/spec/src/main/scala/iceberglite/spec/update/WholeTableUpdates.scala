@@ -5,7 +5,6 @@ import java.util.UUID
 import iceberglite.spec.FormatVersion
 import iceberglite.spec.IcebergError.{Unsupported, ValidationFailed}
 import iceberglite.spec.metadata.{Encryption, EncryptionKey, TableMetadata}
-import iceberglite.spec.partition.{Identity, TableExpression}
 
 /** Updates of a table as a whole. */
 private[update] object WholeTableUpdates {
@@ -32,27 +31,6 @@ private[update] object WholeTableUpdates {
     }
     m.copy(formatVersion = version)
   }
-
-  /**
-   * Adds an expression for each partition field of a version 4 table that has none, except void fields. The ids of
-   * expressions and columns are distinct, so `last-column-id` also covers the expressions.
-   *
-   * @throws ValidationFailed if the id of a partition field's column or expression is too high
-   */
-  def withExpressions(m: TableMetadata): TableMetadata =
-    if (m.formatVersion < FormatVersion.V4) m
-    else {
-      val expressions = TableExpression.complete(m.specs, m.expressions, m.lastColumnId)
-      val ids = expressions.filter(_.partitionFieldId.isDefined)
-        .flatMap(e => if (e.transform == Identity) e.sourceIds else Vector(e.id))
-      ids.find(_ > TableExpression.MaxId).foreach { id =>
-        throw ValidationFailed(
-          s"Cannot partition table ${m.location} of format version ${m.formatVersion} by field $id: statistics are " +
-            s"stored only for fields with ids up to ${TableExpression.MaxId}. Use format version 3"
-        )
-      }
-      m.copy(expressions = expressions, lastColumnId = expressions.map(_.id).foldLeft(m.lastColumnId)(_ max _))
-    }
 
   /** Sets properties. @throws Unsupported if a property requests encryption, which this release does not support */
   def setProperties(m: TableMetadata, properties: Map[String, String]): TableMetadata = {

@@ -3,10 +3,10 @@ package iceberglite.spec.update
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spec.FormatVersion.{V1, V2, V3, V4}
-import iceberglite.spec.IcebergError.ValidationFailed
+import iceberglite.spec.IcebergError.{AlreadyExists, NotFound, Unsupported, ValidationFailed}
 import iceberglite.spec.SampleTables._
 import iceberglite.spec.metadata.TableMetadata
-import iceberglite.spec.partition.{Day, Identity, PartitionField, PartitionSpec, TableExpression}
+import iceberglite.spec.partition.{Bucket, Day, Identity, PartitionField, PartitionSpec, TableExpression}
 import iceberglite.spec.types.Type.LongType
 import iceberglite.spec.update.MetadataUpdate._
 
@@ -36,5 +36,36 @@ class ExpressionsUpdateSuite extends AnyFunSuite {
     assert(rejection(base, AddPartitionSpec(spec)).contains("Use format version 3"))
     val byColumn = PartitionSpec(1, Vector(PartitionField(1, 1000, "id", Identity)))
     assert(applied(base, AddPartitionSpec(byColumn)).expressions.size == 1)
+  }
+
+  test("expressions that no partition field uses are added with new ids, kept by other updates, and removed") {
+    val base = applied(withHistory(V3), UpgradeFormatVersion(V4))
+    val added = applied(base, AddExpression(Vector(1), Bucket(8), "own"))
+    val expression = TableExpression(base.lastColumnId + 1, Vector(1), Bucket(8), "own", None)
+    assert(added.expressions == base.expressions :+ expression && added.lastColumnId == expression.id)
+    val kept = applied(added, SetProperties(Map("a" -> "b")))
+    assert(kept.expressions == added.expressions)
+    val removed = applied(kept, RemoveExpression(expression.id))
+    assert(removed.expressions == base.expressions && removed.lastColumnId == expression.id)
+    val again = applied(removed, AddExpression(Vector(1), Bucket(8), "own"))
+    assert(again.expressions.last.id == expression.id + 1)
+  }
+
+  test("an expression with the values or the name of another one, or in version 3, is rejected") {
+    val base = applied(withHistory(V3), UpgradeFormatVersion(V4))
+    val partition = base.expressions.last
+    val same = AddExpression(partition.sourceIds, partition.transform, "other")
+    assert(intercept[AlreadyExists](applied(base, same)).name == s"${partition.name} (id ${partition.id})")
+    assert(intercept[AlreadyExists](applied(base, AddExpression(Vector(1), Bucket(3), partition.name))).advice ==
+      "Choose another name")
+    assert(intercept[Unsupported](applied(withHistory(V3), AddExpression(Vector(1), Bucket(3), "b"))).getMessage
+      .contains("Upgrade the table to format version 4"))
+  }
+
+  test("an expression that a partition spec uses is not removed") {
+    val base = applied(withHistory(V3), UpgradeFormatVersion(V4))
+    val partition = base.expressions.last
+    assert(rejection(base, RemoveExpression(partition.id)).contains("the partition values of the field"))
+    assert(intercept[NotFound](applied(base, RemoveExpression(9999))).getMessage.contains("9999"))
   }
 }
