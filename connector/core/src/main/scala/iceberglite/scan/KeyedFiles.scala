@@ -31,14 +31,16 @@ final class KeyedFiles(table: TreeTable, snapshot: Option[Snapshot], keys: Vecto
   /**
    * Returns the files, each with its position deletes, and with those of `keys` that may match its rows.
    *
-   * @param maxPlanned the maximum number of files in the parts of the metadata tree that must be read
+   * @param maxPlanned the maximum number of data and delete files in the parts of the metadata tree that must be read
    * @return absent if these parts list more files
    */
   def tasks(maxPlanned: Long): Option[Vector[FileScanTask]] = {
     val bound = Bind(filter, table.schema, caseSensitive = true)
     val reader = new PartReader(table, bound, AlwaysTrue, StatsToKeep.All)
-    val parts = snapshot.toVector.flatMap(MetadataTree.at(_, table).parts)
-      .filter(p => p.content == ManifestContent.Data && p.hasLiveFiles && reader.mightMatch(p))
+    val (data, deletes) = snapshot.toVector.flatMap(MetadataTree.at(_, table).parts)
+      .filter(p => p.hasLiveFiles && reader.mightMatch(p)).partition(_.content == ManifestContent.Data)
+    // Planning reads the deletes that are not older than the data files.
+    val parts = data ++ deletes.filter(p => data.exists(_.minSequenceNumber <= p.sequenceNumber))
     if (parts.iterator.map(_.liveFiles.getOrElse(Long.MaxValue / parts.size)).sum > maxPlanned) None
     else {
       val plan = TableScan(table, snapshot, bound, caseSensitive = true).copy(wholeFiles = true).plan()

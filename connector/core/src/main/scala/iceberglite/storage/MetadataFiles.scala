@@ -72,14 +72,17 @@ object MetadataFiles {
 
   /**
    * Returns whether a metadata file is that of a known version of a table. Reads only the beginning of the file, and
-   * returns false if it does not contain the UUID and the time of the last change.
+   * returns false if it does not contain the UUID, the time of the last change and the current snapshot of this
+   * version. The time alone does not distinguish two commits in the same millisecond.
    *
    * @throws iceberglite.spec.IcebergError.UnreadableFile if the file does not exist
    */
   def isSame(io: FileIO, path: String, known: TableMetadata): Boolean = {
     val beginning = head(io, path)
     known.uuid.isDefined && TableMetadataJson.uuidIn(beginning) == known.uuid &&
-    TableMetadataJson.lastUpdatedMsIn(beginning).contains(known.lastUpdatedMs)
+    TableMetadataJson.lastUpdatedMsIn(beginning).contains(known.lastUpdatedMs) &&
+    TableMetadataJson.lastSequenceNumberIn(beginning) == known.lastSequenceNumber &&
+    TableMetadataJson.currentSnapshotIdIn(beginning) == known.currentSnapshotId
   }
 
   private def head(io: FileIO, path: String): Array[Byte] = StorageErrors.wrapReadErrors(path) {

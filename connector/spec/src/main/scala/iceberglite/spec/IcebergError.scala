@@ -125,7 +125,7 @@ object IcebergError {
    * A commit is not valid, because another commit changed the table concurrently. The message names the concurrent
    * change. The same statement may succeed if it is planned again.
    *
-   * @param scope whether the other commit changed rows, or only moved rows to other files
+   * @param scope what the other commit changed
    */
   final case class ConcurrentChange(message: String, scope: ChangeScope = ChangeScope.Rows)
       extends IcebergError(message)
@@ -143,6 +143,12 @@ object IcebergError {
      * moved rows to other files, but did not add, delete or change rows.
      */
     case object FilesOnly extends ChangeScope
+
+    /**
+     * The commit deletes rows that a search has found by their keys, and the result of the search may no longer hold.
+     * The same rows can be deleted by their keys instead.
+     */
+    case object SearchedRows extends ChangeScope
   }
 
   /**

@@ -34,11 +34,17 @@ final class RecordStreamEpoch(queryId: String, epoch: Long, to: SnapshotTarget =
    *   again, so that the rows of this epoch may be new
    */
   override def changeFor(base: TableMetadata, context: CommitContext): Change = {
-    val lastEpoch = (lastInSummaries(base).toVector ++ record.lastVersion(base)).sorted.lastOption
-    lastEpoch.filter(_ > epoch).foreach(last => throw older(context.table, last))
-    lastEpoch.filter(_ == epoch).foreach(last => throw AlreadyCommitted(context.table, queryId, epoch, last))
+    val last = lastEpoch(base)
+    last.filter(_ > epoch).foreach(newer => throw older(context.table, newer))
+    last.filter(_ == epoch).foreach(same => throw AlreadyCommitted(context.table, queryId, epoch, same))
     record.changeFor(base, context)
   }
+
+  /** Whether the table has this epoch or a later one, so that [[changeFor]] fails. */
+  def isIn(metadata: TableMetadata): Boolean = lastEpoch(metadata).exists(_ >= epoch)
+
+  private def lastEpoch(base: TableMetadata): Option[Long] =
+    (lastInSummaries(base).toVector ++ record.lastVersion(base)).sorted.lastOption
 
   private def older(table: String, last: Long): ValidationFailed = ValidationFailed(
     s"Cannot write epoch $epoch of query $queryId to $table: the table already has epoch $last, so the checkpoint is " +

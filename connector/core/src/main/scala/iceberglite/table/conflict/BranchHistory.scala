@@ -39,7 +39,8 @@ final private[table] class BranchHistory(
    * Returns the snapshots of the branch that were committed after the given snapshot, newest first. If `snapshotId` is
    * absent, returns all snapshots of the branch.
    *
-   * @throws ConcurrentChange if the snapshot is not in the branch's history
+   * @throws ConcurrentChange if the snapshot is not in the branch's history, or if all snapshots are requested and some
+   *   have expired
    */
   def commitsSince(snapshotId: Option[Long]): Vector[Snapshot] = {
     snapshotId.filterNot(id => ancestry.exists(_.snapshotId == id)).foreach { id =>
@@ -48,6 +49,10 @@ final private[table] class BranchHistory(
           "history. Run the statement again"
       )
     }
+    if (snapshotId.isEmpty && ancestry.lastOption.exists(_.parentSnapshotId.isDefined)) throw ConcurrentChange(
+      s"Cannot determine the changes to ${context.table} since the branch was empty, because snapshots of the branch " +
+        "have expired. Run the statement again"
+    )
     ancestry.takeWhile(s => !snapshotId.contains(s.snapshotId))
   }
 

@@ -76,9 +76,11 @@ final class SharedTable(loaded: Table) extends Committer {
     val known = newest.version
     val isOlder = known.metadata.metadataLog.exists(_.metadataFile == version.metadataLocation)
     // The reported object may be the same version with more loaded snapshots, or with newer credentials for the table's
-    // files.
-    val isSame =
-      known.metadataLocation == version.metadataLocation && (known.hasAllSnapshots || !version.hasAllSnapshots)
+    // files. The time is compared too, because a file-system table can use the name of a withdrawn or deleted metadata
+    // file again.
+    val isSame = known.metadataLocation == version.metadataLocation &&
+      known.metadata.lastUpdatedMs == version.metadata.lastUpdatedMs &&
+      (known.hasAllSnapshots || !version.hasAllSnapshots)
     if (!isOlder && (!isSame || version.io.isDefined)) newest = newest.at(version)
     version
   }

@@ -83,7 +83,7 @@ sealed class IcebergWriteBuilder private[iceberglite] (
     val sink = StreamSink(info.queryId, settings, target.snapshotTarget, metrics)
     if (UpsertOptions.isRequested(settings)) {
       val write = upsert
-      new StreamableWrite(write, table.name, () => sink.write(write.streamTasks))
+      new StreamableWrite(write, table.name, () => sink.write(write.tasks))
     } else {
       val unmerged = WritePlan.of(mergedTable, request).withConstraints
       val plan = unmerged.copy(settings = unmerged.settings.copy(merge = merge))

@@ -11,6 +11,7 @@ import iceberglite.spark.error.ErrorBoundary
 import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError.{AlreadyCommitted, ChangeScope, CommitStateUnknown, ConcurrentChange}
 import iceberglite.table.{Action, Cleanup, DataLocations, InterruptedBeforeCommit, MetadataAction, Table}
+import iceberglite.table.action.RecordStreamEpoch
 
 /**
  * The content of the commit of a write.
@@ -37,14 +38,23 @@ final private[iceberglite] case class PendingCommit(
     form: CommitForm = CommitForm.Only
 ) {
   def actions: Vector[Action] = record.toVector ++ action.toVector.flatMap(preceding :+ _)
+
+  /** Returns this commit with the record of the epoch of a stream. A commit without an action records nothing. */
+  def recording(epoch: RecordStreamEpoch): PendingCommit =
+    if (action.isEmpty) this
+    else copy(
+      summary = summary ++ epoch.summary,
+      record = Some(epoch),
+      form = form.copy(otherwise = form.otherwise.map(other => () => other().recording(epoch)))
+    )
 }
 
 /**
  * One of the forms in which the same rows can be committed.
  *
  * @param unused the paths of files of the write that this form does not add. They are removed after the commit
- * @param otherwise returns the form to commit if other commits conflict with this one; absent if such a conflict fails
- *   the write
+ * @param otherwise returns the form to commit if the rows that a search found may have changed; absent if the form does
+ *   not depend on a search
  */
 final private[iceberglite] case class CommitForm(unused: Vector[String], otherwise: Option[() => PendingCommit])
 
@@ -107,11 +117,17 @@ final private[iceberglite] class WriteCommit(table: Table) extends ErrorBoundary
     case Left(otherwise) => outcomeOf(otherwise())
   }
 
-  /** Commits changes. @return the outcome, or what to commit instead if other commits conflict with the changes */
+  /**
+   * Commits changes. Only a conflict with the result of a search leads to another form: that form reads no rows, so that
+   * it has the intended effect on any rows. Other conflicts fail the write, because the other form has the same files
+   * and would only hide them.
+   *
+   * @return the outcome, or what to commit instead
+   */
   private def attempted(pending: PendingCommit): Either[() => PendingCommit, Outcome] =
     try Right(submitted(pending).fold[Outcome](Outcome.AlreadyCommitted)(Outcome.Committed(_, pending)))
     catch {
-      case conflict: ConcurrentChange if pending.form.otherwise.isDefined =>
+      case conflict @ ConcurrentChange(_, ChangeScope.SearchedRows) if pending.form.otherwise.isDefined =>
         log.info(s"Committing to ${table.name} in another form, after a conflict: ${conflict.getMessage}")
         pending.form.otherwise.toLeft(Outcome.AlreadyCommitted)
       case conflict @ ConcurrentChange(_, ChangeScope.FilesOnly) =>

@@ -3,6 +3,7 @@ package iceberglite.spark.write
 import org.apache.spark.sql.connector.write.DataWriterFactory
 
 import iceberglite.table.Table
+import iceberglite.table.action.RecordStreamEpoch
 
 /**
  * The tasks of a write and the commit of their results, which are the same whether Spark runs the write as a batch or
@@ -24,6 +25,10 @@ private[iceberglite] trait WriteTasks {
    * @param write names the files that the driver adds to those of the tasks
    */
   def pending(results: Vector[TaskResult], write: WriteCommit): PendingCommit
+
+  /** Like [[pending]], for a micro-batch of a stream, whose epoch is recorded in the same commit. */
+  def pendingEpoch(results: Vector[TaskResult], write: WriteCommit, epoch: RecordStreamEpoch): PendingCommit =
+    pending(results, write).recording(epoch)
 }
 
 /** The tasks of a write that creates data files. */

@@ -55,8 +55,18 @@ object TableMetadataJson extends JsonFormat[TableMetadata] {
     textIn(beginning, TableMetadataKey.Uuid).flatMap(text => Try(UUID.fromString(text)).toOption)
 
   /** Like [[uuidIn]], for the time of the last change to the table. */
-  def lastUpdatedMsIn(beginning: Array[Byte]): Option[Long] =
-    textIn(beginning, TableMetadataKey.LastUpdatedMs).flatMap(text => Try(text.toLong).toOption)
+  def lastUpdatedMsIn(beginning: Array[Byte]): Option[Long] = numberIn(beginning, TableMetadataKey.LastUpdatedMs)
+
+  /** Like [[uuidIn]], for the last sequence number. It is 0 if it is absent, as in version 1. */
+  def lastSequenceNumberIn(beginning: Array[Byte]): Long =
+    numberIn(beginning, TableMetadataKey.LastSequenceNumber).getOrElse(0L)
+
+  /** Like [[uuidIn]], for the id of the current snapshot. It is also absent if the table has no current snapshot. */
+  def currentSnapshotIdIn(beginning: Array[Byte]): Option[Long] =
+    numberIn(beginning, TableMetadataKey.CurrentSnapshotId).filter(_ != TableMetadataKey.NoSnapshot)
+
+  private def numberIn(beginning: Array[Byte], key: String): Option[Long] =
+    textIn(beginning, key).flatMap(text => Try(text.toLong).toOption)
 
   private def textIn(beginning: Array[Byte], key: String): Option[String] =
     try {

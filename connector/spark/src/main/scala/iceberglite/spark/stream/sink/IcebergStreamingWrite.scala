@@ -6,7 +6,7 @@ import org.apache.spark.sql.connector.write.{PhysicalWriteInfo, WriterCommitMess
 import org.apache.spark.sql.execution.streaming.StreamExecution
 
 import iceberglite.spark.error.ErrorBoundary
-import iceberglite.spark.write.{PendingCommit, TaskResult, WriteCommit, WriteTasks}
+import iceberglite.spark.write.{TaskResult, WriteCommit, WriteTasks}
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.table.SnapshotTarget
 import iceberglite.table.action.RecordStreamEpoch
@@ -56,17 +56,9 @@ final private[sink] class IcebergStreamingWrite(
   override def commit(epochId: Long, messages: Array[WriterCommitMessage]): Unit = in {
     val record = new RecordStreamEpoch(queryId, epochId, target)
     val committed =
-      writeCommit.commit(messages)(withRecord(tasks.pending(TaskResult.of(messages), writeCommit), record))
+      writeCommit.commit(messages)(tasks.pendingEpoch(TaskResult.of(messages), writeCommit, record))
     metrics.record(committed.flatMap(_.action).toVector.flatMap(_.writtenFiles))
   }
-
-  private def withRecord(pending: PendingCommit, record: RecordStreamEpoch): PendingCommit =
-    if (pending.action.isEmpty) pending
-    else pending.copy(
-      summary = pending.summary ++ record.summary,
-      record = Some(record),
-      form = pending.form.copy(otherwise = pending.form.otherwise.map(other => () => withRecord(other(), record)))
-    )
 
   override def abort(epochId: Long, messages: Array[WriterCommitMessage]): Unit = in(writeCommit.abort(messages))
 

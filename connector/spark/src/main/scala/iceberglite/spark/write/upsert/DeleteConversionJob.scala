@@ -1,5 +1,7 @@
 package iceberglite.spark.write.upsert
 
+import scala.util.Try
+
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.{SparkContext, TaskContext}
 import org.apache.spark.broadcast.Broadcast
@@ -14,7 +16,7 @@ import iceberglite.spark.read.files.TableStorage
 import iceberglite.spark.write.WriteCommit
 import iceberglite.spec.file.{ContentFile, Metrics}
 import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
-import iceberglite.table.{DataFileNames, DataLocations, Table}
+import iceberglite.table.{Cleanup, DataFileNames, DataLocations, Table}
 
 /**
  * Converts equality deletes to deletion vectors or position delete files, with a Spark job.
@@ -51,7 +53,8 @@ final private[iceberglite] class DeleteConversionJob(session: SparkSession, tabl
   }
 
   /**
-   * Writes the positions of deleted rows.
+   * Writes the positions of deleted rows. The new files are registered with the write. If a task fails with an error of
+   * a file, the new files of the other tasks are removed.
    *
    * @param tasks the data files with the deletes that the new delete files contain
    * @param description the description of the job
@@ -66,9 +69,15 @@ final private[iceberglite] class DeleteConversionJob(session: SparkSession, tabl
         context.parallelize(groups.map(group => serialize(group.map(withoutPlanningInfo(_, shared)))), groups.size)
       val deletes = DeleteCacheSettings.of(session, table, TableStorage.configuration(table.io, session))
       val settings = serialize((conversion, writeCommit.locations, deletes))
-      val results = new Array[Array[Byte]](groups.size)
-      WritingJob.run(context, parts, writeTask(context.broadcast(settings), writeCommit.operationId))(results.update)
-      results.toVector.flatMap(r => deserialize[Vector[ContentFile]](ClusterJob.decodeResult(r)))
+      val results = new Array[Try[Vector[ContentFile]]](groups.size)
+      WritingJob.run(context, parts, writeTask(context.broadcast(settings), writeCommit.operationId)) { (i, result) =>
+        results(i) = Try(deserialize[Vector[ContentFile]](ClusterJob.decodeResult(result)))
+        results(i).foreach(_.foreach(file => writeCommit.registerFile(file.path)))
+      }
+      val written = results.toVector.flatMap(_.toOption).flatten
+      if (results.exists(_.isFailure)) Cleanup.delete(table.io, written.map(_.path).distinct)
+      results.foreach(_.get)
+      written
     }
   }
 }

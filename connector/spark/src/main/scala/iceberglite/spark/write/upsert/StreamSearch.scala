@@ -1,11 +1,13 @@
 package iceberglite.spark.write.upsert
 
 import org.apache.spark.sql.SparkSession
+import org.slf4j.LoggerFactory
 
 import iceberglite.maintenance.DeleteConversion
 import iceberglite.scan.{FileScanTask, KeyedFiles}
 import iceberglite.scan.deletes.DeleteFile
 import iceberglite.spark.write.WriteCommit
+import iceberglite.spec.IcebergError.UnreadableFile
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.file.ContentFile
 import iceberglite.spec.metadata.Snapshot
@@ -29,9 +31,11 @@ final private[upsert] case class ReplacedRows(
 /**
  * Finds the rows that a micro-batch replaces, if few data files may contain them.
  *
- * @param maxBytes the maximum size of these files, in bytes
+ * @param maxBytes the maximum size of these files and their earlier deletes, in bytes; 0 for no search
  */
 final private[iceberglite] case class StreamSearch(session: SparkSession, maxBytes: Long) {
+
+  def isEnabled: Boolean = maxBytes > 0
 
   /**
    * Finds the rows and writes their positions.
@@ -39,9 +43,27 @@ final private[iceberglite] case class StreamSearch(session: SparkSession, maxByt
    * @param keys the keys of the upsert, as equality delete files that are not committed
    * @param snapshot the snapshot to search; absent if the table has none
    * @param write the write of the micro-batch
-   * @return absent if too many files may contain the keys
+   * @return absent if too many files may contain the keys, or if the snapshot expired during the search
    */
   def replacedBy(
+      keys: Vector[ContentFile],
+      table: Table,
+      snapshot: Option[Snapshot],
+      write: WriteCommit
+  ): Option[ReplacedRows] =
+    try find(keys, table, snapshot, write)
+    catch {
+      // An expiration may have deleted files of the snapshot. If the snapshot is still in the table, the table is
+      // damaged, which must not stay unnoticed.
+      case lost: UnreadableFile if snapshot.exists(hasExpired(_, table)) =>
+        StreamSearch.log.info(s"Deleting rows of ${table.name} by key, because a snapshot expired: ${lost.getMessage}")
+        None
+    }
+
+  private def hasExpired(snapshot: Snapshot, table: Table): Boolean =
+    !table.refresh().metadata.snapshotsById.contains(snapshot.snapshotId)
+
+  private def find(
       keys: Vector[ContentFile],
       table: Table,
       snapshot: Option[Snapshot],
@@ -49,9 +71,11 @@ final private[iceberglite] case class StreamSearch(session: SparkSession, maxByt
   ): Option[ReplacedRows] = {
     val files = new KeyedFiles(table.tree(), snapshot, keys)
     val conversion = DeleteConversion.of(table)
-    for (tasks <- if (maxBytes > 0) files.tasks(StreamSearch.MaxPlannedFiles) else None; if fits(tasks)) yield {
-      val toRead = tasks.map(task => task.copy(deletes = task.deletes.filter(isRead(task, _, conversion))))
-      val description = s"Finding the rows of ${table.name} that a micro-batch replaces, in ${tasks.size} files"
+    val planned = files.tasks(StreamSearch.MaxPlannedFiles).map(_.map { task =>
+      task.copy(deletes = task.deletes.filter(isRead(task, _, conversion)))
+    })
+    for (toRead <- planned; if fits(toRead)) yield {
+      val description = s"Finding the rows of ${table.name} that a micro-batch replaces, in ${toRead.size} files"
       val found = new DeleteConversionJob(session, table, write).write(toRead, conversion, description)
       val changed = found.flatMap(_.onlyDataFile).toSet
       val merged = toRead.filter(task => changed(task.file.path)).flatMap(_.deletes).filterNot(_.isEquality)
@@ -59,8 +83,12 @@ final private[iceberglite] case class StreamSearch(session: SparkSession, maxByt
     }
   }
 
-  private def fits(tasks: Vector[FileScanTask]): Boolean =
-    tasks.iterator.map(task => math.max(task.length, StreamSearch.OpenCost)).sum <= maxBytes
+  /** Whether the data files and the earlier deletes to read are within the limit. The keys are small. */
+  private def fits(tasks: Vector[FileScanTask]): Boolean = {
+    val data = tasks.iterator.map(task => math.max(task.length, StreamSearch.OpenCost)).sum
+    val deletes = tasks.flatMap(_.deletes).filterNot(_.isEquality).map(d => d.location -> d.storedBytes).toMap
+    data + deletes.values.sum <= maxBytes
+  }
 
   /**
    * Whether the new delete file of a data file contains the rows of a delete file: those of the new keys, and those of
@@ -71,6 +99,7 @@ final private[iceberglite] case class StreamSearch(session: SparkSession, maxByt
 }
 
 private object StreamSearch {
+  private val log = LoggerFactory.getLogger("iceberglite.spark.write.upsert.StreamSearch")
 
   /** The minimum size of a file for the limit of the search, in bytes. It represents the cost of opening the file. */
   private val OpenCost = 1L << 20

@@ -13,7 +13,7 @@ import iceberglite.spec.IcebergError.{InvalidArgument, NotFound, Unsupported}
 import iceberglite.spec.file.ManifestContent
 import iceberglite.spec.partition.{PartitionSpec, SortOrder, Void}
 import iceberglite.spec.property.DeleteFileProperties
-import iceberglite.table.Table
+import iceberglite.table.{SnapshotTarget, Table}
 import iceberglite.tree.MetadataTree
 
 /**
@@ -118,12 +118,14 @@ private[iceberglite] object UpsertPlan {
    * "Scan Planning").
    */
   private def canDeleteByPartition(plan: WritePlan, key: UpsertKey): Boolean = {
-    val metadata = plan.table.metadata
     val spec = plan.files.spec
-    def hasOtherSpecs = plan.settings.to.head(metadata).toVector.flatMap(MetadataTree.at(_, plan.table.tree()).parts)
-      .exists(p => p.content == ManifestContent.Data && p.hasLiveFiles && p.specId != spec.specId)
     spec.isPartitioned &&
     spec.fields.filter(_.transform != Void).forall(_.sourceIds.forall(key.ids.contains)) &&
-    (metadata.specs.size == 1 || !hasOtherSpecs)
+    hasOnlySpec(plan.table, plan.settings.to, spec)
   }
+
+  /** Whether all data files of a branch have the given partition spec. */
+  private[upsert] def hasOnlySpec(table: Table, to: SnapshotTarget, spec: PartitionSpec): Boolean =
+    table.metadata.specs.size == 1 || !to.head(table.metadata).toVector.flatMap(MetadataTree.at(_, table.tree()).parts)
+      .exists(p => p.content == ManifestContent.Data && p.hasLiveFiles && p.specId != spec.specId)
 }

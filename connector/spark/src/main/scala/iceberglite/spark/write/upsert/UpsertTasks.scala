@@ -6,21 +6,23 @@ import iceberglite.spark.write.{CommitForm, PendingCommit, TaskResult, TaskWrite
 import iceberglite.spec.file.{Content, ContentFile}
 import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
 import iceberglite.spec.property.IsolationLevel
-import iceberglite.table.Table
-import iceberglite.table.action.{AddUnpartitionedSpec, ReadRows, RowDelta}
+import iceberglite.table.{SnapshotTarget, Table}
+import iceberglite.table.action.{AddUnpartitionedSpec, ReadRows, RecordStreamEpoch, RowDelta, SearchedRowDelta}
 import iceberglite.table.conflict.Isolation
 
 /**
  * The tasks of an upsert, which create data files and equality delete files.
  *
- * If a search is given and few data files may contain the keys, the commit deletes the replaced rows by position. This
- * commit fails if other commits may have added rows with the keys or moved the replaced rows. In this case, the
- * equality deletes, which apply to all rows from before their commit, are committed instead.
+ * A micro-batch of a stream first looks for the replaced rows. If few data files may contain the keys, the commit
+ * deletes these rows by position. It fails if other commits may have added rows with the keys or moved the replaced
+ * rows; then, the equality deletes are committed instead, which apply to all rows from before their commit.
  *
- * @param search finds the replaced rows; absent if the keys are always committed as equality deletes
+ * @param search how a micro-batch finds the replaced rows
  */
-final private[upsert] class UpsertTasks(plan: UpsertPlan, search: Option[StreamSearch]) extends WriteTasks {
+final private[upsert] class UpsertTasks(plan: UpsertPlan, search: StreamSearch) extends WriteTasks {
   override def table: Table = plan.rowPlan.table
+
+  private def to: SnapshotTarget = plan.rowPlan.settings.to
 
   override def writerFactory(operationId: String): DataWriterFactory = new UpsertWriterFactory(
     TaskWriterFactory.of(plan.rowPlan, operationId),
@@ -32,41 +34,83 @@ final private[upsert] class UpsertTasks(plan: UpsertPlan, search: Option[StreamS
   )
 
   override def pending(results: Vector[TaskResult], write: WriteCommit): PendingCommit = {
-    val taskResults = results.collect { case upsert: WrittenUpsert => upsert }
-    val (rows, keys) = (taskResults.flatMap(_.rows), taskResults.flatMap(_.deletes))
-    if (keys.isEmpty) plan.rowPlan.pending(None)
-    else search.flatMap(replacedRows(_, keys, write)).fold(byKey(rows, keys))(byPosition(rows, keys, _))
+    val (rows, keys) = filesOf(results)
+    if (keys.isEmpty) plan.rowPlan.pending(None) else byKey(rows, keys)
   }
 
-  private def replacedRows(
-      search: StreamSearch,
+  /**
+   * Returns the commit of a micro-batch. The newest version of the table is searched, because snapshots that are no
+   * longer in the table may have lost files. If this version already has the epoch, nothing is searched.
+   */
+  override def pendingEpoch(
+      results: Vector[TaskResult],
+      write: WriteCommit,
+      epoch: RecordStreamEpoch
+  ): PendingCommit = {
+    val (rows, keys) = filesOf(results)
+    if (keys.isEmpty || !search.isEnabled) pending(results, write).recording(epoch)
+    else {
+      val current = table.refresh()
+      if (epoch.isIn(current.metadata)) plan.rowPlan.pending(None).copy(base = current, record = Some(epoch))
+      else {
+        val found = replacedRows(current, keys, write)
+        found.fold(byKey(rows, keys))(byPosition(rows, keys, current, _)).recording(epoch)
+      }
+    }
+  }
+
+  private def filesOf(results: Vector[TaskResult]): (Vector[ContentFile], Vector[ContentFile]) = {
+    val ofTasks = results.collect { case upsert: WrittenUpsert => upsert }
+    (ofTasks.flatMap(_.rows), ofTasks.flatMap(_.deletes))
+  }
+
+  /**
+   * Returns the rows that the keys replace; absent if they must be deleted by key. That is so after an upgrade of the
+   * format version or a promotion of a key column's type, because the files with the keys have the earlier form.
+   */
+  private def replacedRows(current: Table, keys: Vector[ContentFile], write: WriteCommit): Option[ReplacedRows] =
+    if (!SearchedRowDelta.haveSameForm(table.metadata, current.metadata, plan.key.ids)) None
+    else {
+      // Keys of a partitioned spec apply only to data files of this spec, and others may have been added.
+      val isByPartition = plan.deletesByPartition && UpsertPlan.hasOnlySpec(current, to, plan.deletePlan.files.spec)
+      val spec = if (isByPartition) plan.deletePlan.files.spec else UpsertTasks.UncommittedGlobalSpec
+      search.replacedBy(keys.map(deleteFile(_, spec)), current, to.head(current.metadata), write)
+    }
+
+  private def byPosition(
+      rows: Vector[ContentFile],
       keys: Vector[ContentFile],
-      write: WriteCommit
-  ): Option[ReplacedRows] = {
-    val spec = if (plan.deletesByPartition) plan.deletePlan.files.spec else UpsertTasks.UncommittedGlobalSpec
-    val head = plan.rowPlan.settings.to.head(table.metadata)
-    search.replacedBy(keys.map(deleteFile(_, spec)), table, head, write)
+      searched: Table,
+      found: ReplacedRows
+  ): PendingCommit = {
+    val added = rows ++ found.deletes
+    if (added.isEmpty) unlessChanged(keys, searched, found)
+    else {
+      val isolation = Isolation(IsolationLevel.Serializable, found.snapshotId)
+      val read = ReadRows(found.filter, isRowByRow = true)
+      val change = new RowDelta(added, found.merged, Some(isolation), read, to = to)
+      def otherwise() = byKey(rows, keys).copy(form = CommitForm(found.deletes.map(_.path).distinct, None))
+      plan.rowPlan.pending(Some(new SearchedRowDelta(change, searched.metadata, plan.key.ids)))
+        .copy(base = searched, form = CommitForm(keys.map(_.path), Some(() => otherwise())))
+    }
   }
 
-  private def byPosition(rows: Vector[ContentFile], keys: Vector[ContentFile], found: ReplacedRows): PendingCommit = {
-    val added = rows ++ found.deletes
-    val change = new RowDelta(
-      added,
-      found.merged,
-      Some(Isolation(IsolationLevel.Serializable, found.snapshotId)),
-      ReadRows(found.filter, isRowByRow = true),
-      to = plan.rowPlan.settings.to
-    )
-    def otherwise() = byKey(rows, keys).copy(form = CommitForm(found.deletes.map(_.path).distinct, None))
-    plan.rowPlan.pending(if (added.isEmpty) None else Some(change))
-      .copy(form = CommitForm(keys.map(_.path), Some(() => otherwise())))
+  /**
+   * Returns the commit of a micro-batch that only deletes, if no row with its keys was found: none, unless the branch
+   * has changed in the meantime. No commit validates this result, so the newest version is loaded: rows that were added
+   * before are deleted by key, and those that are added later follow the micro-batch.
+   */
+  private def unlessChanged(keys: Vector[ContentFile], searched: Table, found: ReplacedRows): PendingCommit = {
+    val isUnchanged = to.head(searched.refresh().metadata).map(_.snapshotId) == found.snapshotId
+    if (isUnchanged) plan.rowPlan.pending(None).copy(form = CommitForm(keys.map(_.path), None))
+    else byKey(Vector.empty, keys)
   }
 
   private def byKey(rows: Vector[ContentFile], keys: Vector[ContentFile]): PendingCommit = {
     val (base, spec) = if (plan.deletesByPartition) (table, plan.deletePlan.files.spec) else withGlobalSpec
     val requiredSpec = if (plan.deletesByPartition) Some(spec.specId) else None
     val added = rows ++ keys.map(deleteFile(_, spec))
-    val change = new RowDelta(added, requiredSpec = requiredSpec, to = plan.rowPlan.settings.to)
+    val change = new RowDelta(added, requiredSpec = requiredSpec, to = to)
     plan.rowPlan.pending(Some(change)).copy(base = base)
   }
 
@@ -74,7 +118,7 @@ final private[upsert] class UpsertTasks(plan: UpsertPlan, search: Option[StreamS
     content = Content.EqualityDeletes,
     specId = spec.specId,
     equalityIds = plan.key.ids,
-    partition = if (plan.deletesByPartition) file.partition else PartitionTuple(spec.fields.map(_ => None)),
+    partition = if (spec.isPartitioned) file.partition else PartitionTuple(spec.fields.map(_ => None)),
     sortOrderId = None
   )
 

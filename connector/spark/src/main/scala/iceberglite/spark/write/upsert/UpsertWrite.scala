@@ -29,10 +29,10 @@ final private[iceberglite] class UpsertWrite(plan: UpsertPlan, stream: StreamSea
 
   override def advisoryPartitionSizeInBytes: Long = plan.rowPlan.advisorySize
 
-  override def toBatch: BatchWrite = in(new IcebergBatchWrite(new UpsertTasks(plan, None)))
+  override def toBatch: BatchWrite = in(new IcebergBatchWrite(tasks))
 
-  /** Returns the tasks of a micro-batch, and the commit of their results. */
-  private[iceberglite] def streamTasks: WriteTasks = new UpsertTasks(plan, Some(stream))
+  /** Returns the tasks of the upsert and the commit of their results, for a batch or a micro-batch of a stream. */
+  private[iceberglite] def tasks: WriteTasks = new UpsertTasks(plan, stream)
 
   override def supportedCustomMetrics: Array[CustomMetric] = WriteMetrics.all
 
