@@ -7,6 +7,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.catalog.CatalogFixture.Id
 import iceberglite.spec.IcebergError.NotFound
 import iceberglite.spec.TestMetadata._
+import iceberglite.spec.metadata.SnapshotRef
 import iceberglite.spec.property.MetadataCompression
 import iceberglite.storage.MetadataFiles
 import iceberglite.table.TestTables._
@@ -73,6 +74,19 @@ class ReloadSuite extends AnyFunSuite {
         val changed = loaded.metadata.edited(lastUpdatedMs = loaded.metadata.lastUpdatedMs + 1)
         store.files.replace(loaded.metadataLocation, MetadataFiles.bytes(changed, MetadataCompression.Uncompressed))
         assert(catalog.reload(Id, loaded).metadata == changed)
+        // Another commit has the same number, time and sequence number.
+        val known = catalog.load(Id)
+        val head = known.metadata.currentSnapshot.get
+        val (other, otherId) = (head.copy(snapshotId = head.snapshotId + 1), Some(head.snapshotId + 1))
+        val replaced = changed.edited(
+          currentSnapshotId = otherId,
+          snapshots = changed.snapshots.init :+ other,
+          snapshotLog = changed.snapshotLog.init :+ changed.snapshotLog.last.copy(snapshotId = other.snapshotId),
+          refs = changed.refs.map { case (name, _) => name -> SnapshotRef.Branch(other.snapshotId) }
+        )
+        store.files.replace(loaded.metadataLocation, MetadataFiles.bytes(replaced, MetadataCompression.Uncompressed))
+        assert(catalog.reload(Id, known).metadata.currentSnapshotId == otherId)
+        store.files.replace(loaded.metadataLocation, MetadataFiles.bytes(changed, MetadataCompression.Uncompressed))
         append("d")
         assert(catalog.reload(Id, loaded).metadata.snapshots.size == 4)
         // Another table has the same numbers.

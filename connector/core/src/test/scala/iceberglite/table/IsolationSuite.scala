@@ -14,6 +14,8 @@ import iceberglite.spec.types.Literal.StringLiteral
 import iceberglite.table.TestTables._
 import iceberglite.table.action.{
   DeleteFiles,
+  ExpireOptions,
+  ExpireSnapshots,
   FastAppend,
   OverwriteFiles,
   ReplacePartitions,
@@ -50,6 +52,17 @@ class IsolationSuite extends AnyFunSuite {
       commit(read, new FastAppend(Vector(fileOf("a", "theirs"))))
       val error = intercept[ConcurrentChange](overwriteA(read, IsolationLevel.Serializable))
       assert(error.getMessage.contains("added theirs") && error.getMessage.contains("category = 'a'"))
+    }
+  }
+
+  test("an overwrite that began on an empty branch is rejected if concurrent snapshots have expired") {
+    CatalogFixture.Hadoop.withStore { store =>
+      val read = CatalogFixture.Hadoop.open(store, store.files).create(CatalogFixture.Id, byCategory())
+      val first = commit(read, new FastAppend(Vector(fileOf("a", "theirs"))))
+      val second = commit(first, new FastAppend(Vector(fileOf("b", "later"))))
+      commit(second, new ExpireSnapshots(ExpireOptions(snapshotIds = first.metadata.currentSnapshotId.toSet)))
+      val error = intercept[ConcurrentChange](overwriteA(read, IsolationLevel.Serializable))
+      assert(error.getMessage.contains("since the branch was empty"))
     }
   }
 

@@ -11,6 +11,8 @@ import iceberglite.spec.IcebergError.NotFound
 import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.NestedField
 import iceberglite.spec.types.Type.IntType
+import iceberglite.spec.update.MetadataUpdate
+import iceberglite.spec.update.MetadataUpdate.SetProperties
 import iceberglite.storage.HadoopFileIO
 import iceberglite.table.{Table, TableCreation, TableIdentifier}
 import iceberglite.table.action.UpdateProperties
@@ -168,6 +170,16 @@ class TableCacheSuite extends AnyFunSuite {
       commit(table, "second")
       live.advance(first)
       assert(keys("second"))
+    }
+  }
+
+  test("a version whose metadata file has the name of the known version, but another time, replaces it") {
+    new Fixture("renumbered") {
+      val (known, shared) = (table.version, live)
+      val change = Vector(SetProperties(Map("other" -> "1")))
+      val metadata = MetadataUpdate.applyAll(known.metadata, change, known.metadata.lastUpdatedMs + 1)
+      shared.advance(known.copy(metadata = metadata))
+      assert(shared.lastKnown.properties.contains("other"))
     }
   }
 

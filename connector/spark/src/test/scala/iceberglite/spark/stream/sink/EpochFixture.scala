@@ -15,7 +15,7 @@ import org.scalatest.Suite
 
 import iceberglite.spark.session.{LiteCatalog, SharedTable}
 import iceberglite.spark.table.IcebergWriteBuilder
-import iceberglite.table.Table
+import iceberglite.table.{Change, Committer, Table, TableIdentifier, TableVersion}
 
 /**
  * Helpers that call the methods of a micro-batch's write as Spark calls them. A test can change the table between two
@@ -33,14 +33,47 @@ trait EpochFixture extends SinkFixture { self: Suite =>
 
   protected def tableOf(name: String): Table = shared(name).current
 
-  final protected class Info(values: Map[String, String]) extends LogicalWriteInfo {
+  final protected class Info(values: Map[String, String], columns: StructType = EpochFixture.Columns)
+      extends LogicalWriteInfo {
     override def options: CaseInsensitiveStringMap = new CaseInsensitiveStringMap(values.asJava)
     override def queryId: String = "query"
-    override def schema: StructType = new StructType().add("id", LongType).add("part", LongType)
+    override def schema: StructType = columns
   }
 
-  protected def writeTo(table: Table, options: (String, String)*): StreamingWrite = inSession(spark) { session =>
-    IcebergWriteBuilder.of(table, new Info(options.toMap), session, None, Nil, new SinkMetrics).build().toStreaming
+  protected def writeTo(table: Table, options: (String, String)*): StreamingWrite =
+    writeTo(table, EpochFixture.Columns, options: _*)
+
+  /** Returns the write of rows with the given columns. */
+  protected def writeTo(table: Table, columns: StructType, options: (String, String)*): StreamingWrite =
+    inSession(spark) { session =>
+      val info = new Info(options.toMap, columns)
+      IcebergWriteBuilder.of(table, info, session, None, Nil, new SinkMetrics).build().toStreaming
+    }
+
+  /**
+   * A committer of a table that runs a step after the first load, which precedes the search of an upsert, and a step
+   * before the first commit.
+   */
+  final protected class Steps(t: String, afterLoad: => Unit = (), beforeCommit: => Unit = ()) extends Committer {
+    private var (loads, commits) = (0, 0)
+
+    override def load(id: TableIdentifier): TableVersion = {
+      val version = shared(t).load(id)
+      loads += 1
+      if (loads == 1) afterLoad
+      version
+    }
+
+    override def commit(id: TableIdentifier, base: Option[TableVersion], change: Change): TableVersion = {
+      commits += 1
+      if (commits == 1) beforeCommit
+      shared(t).commit(id, base, change)
+    }
+
+    def table: Table = {
+      val current = tableOf(t)
+      new Table(current.id, current.name, current.version, current.io, this)
+    }
   }
 
   /** Returns a writer that a deserialized copy of the factory creates, as on an executor. */
@@ -69,4 +102,8 @@ trait EpochFixture extends SinkFixture { self: Suite =>
     val write = writeTo(table)
     write -> Array(put(writer(write, 7L), ids))
   }
+}
+
+private object EpochFixture {
+  val Columns: StructType = new StructType().add("id", LongType).add("part", LongType)
 }

@@ -95,26 +95,32 @@ class UpsertStreamSuite extends AnyFunSuite with EpochFixture {
     ("removes all rows", t => sql(s"TRUNCATE TABLE $t"), after.slice(1, 4), true)
   )
 
-  for (((what, concurrent, expected, isByKey), i) <- concurrentCommits.zipWithIndex)
-    test(s"if another commit $what during a micro-batch, both take effect", Sampling.slowUnless(i < 3): _*) {
+  for {
+    ((what, concurrent, expected, isByKey), i) <- concurrentCommits.zipWithIndex
+    isSearched <- Seq(false, true)
+  }
+    test(
+      s"if another commit $what ${if (isSearched) "after" else "before"} the search of a micro-batch, both take effect",
+      Sampling.slowUnless(isSearched && i < 3): _*
+    ) {
       val t = tableWith(
         "id BIGINT, part BIGINT",
         "TBLPROPERTIES ('format-version' = '3', 'write.delete.mode' = 'merge-on-read')"
       )
       sql(s"INSERT INTO $t SELECT /*+ COALESCE(1) */ id, 0 FROM range(6)")
-      def runBatch(during: => Unit): Unit = {
-        val write = writeTo(tableOf(t), "upsert-keys" -> "id")
+      def runBatch(beforeSearch: => Unit, afterSearch: => Unit): Unit = {
+        val write = writeTo(new Steps(t, beforeCommit = afterSearch).table, "upsert-keys" -> "id")
         val messages = Array(put(writer(write, 7L), 1 to 3, _ => 9L))
-        during
+        beforeSearch
         write.commit(0, messages)
         sql(s"REFRESH TABLE $t")
         ()
       }
-      runBatch(concurrent(t))
+      if (isSearched) runBatch((), concurrent(t)) else runBatch(concurrent(t), ())
       assert(read(t) == expected.sorted)
-      assert(deletes(t).exists(_.startsWith("[2,")) == isByKey, deletes(t))
+      assert(deletes(t).exists(_.startsWith("[2,")) == (isSearched && isByKey), deletes(t))
       assertNoOrphans(t)
-      assertUnchanged(t)(runBatch(()))
+      assertUnchanged(t)(runBatch((), ()))
     }
 
   test("random upserts keep the last row of each key, with several values of upsert-search-bytes", MoreRoundsTag) {
