@@ -27,9 +27,9 @@ class UpsertSearchSuite extends AnyFunSuite with EpochFixture {
       s"id $idType, part BIGINT",
       s"TBLPROPERTIES ('format-version' = '$version', 'write.delete.mode' = 'merge-on-read'$more)"
     )
-    if (ids.nonEmpty) sql(
-      s"INSERT INTO $t SELECT /*+ COALESCE(1) */ CAST(id AS $idType), 0 FROM VALUES ${ids.mkString("(", "), (", ")")} AS v (id)"
-    )
+    val values = ids.mkString("(", "), (", ")")
+    if (ids.nonEmpty)
+      sql(s"INSERT INTO $t SELECT /*+ COALESCE(1) */ CAST(id AS $idType), 0 FROM VALUES $values AS v (id)")
     t
   }
 
@@ -105,9 +105,19 @@ class UpsertSearchSuite extends AnyFunSuite with EpochFixture {
     }
 
   test("if the searched snapshot expires during the search, the rows are deleted by key, and no file is left over") {
-    val t = newTableOf(3, Seq(1, 2), ", 'write.object-storage.enabled' = 'true'")
-    run(writeTo(new Steps(t, afterLoad = replaceFiles(t)).table, byId), 0, change(1))
-    assert(refreshed(t) == Seq("[1,9]", "[2,0]") && deleteContents(t) == Set(2))
+    val t = tableWith(
+      "id BIGINT, part BIGINT",
+      "PARTITIONED BY (part) TBLPROPERTIES ('format-version' = '3', 'write.object-storage.enabled' = 'true')"
+    )
+    sql(s"INSERT INTO $t VALUES (1, 0), (2, 0), (3, 1), (4, 1)")
+    // Only one of the two searched files is lost, so that the search has written deletes of the other one.
+    def replaceOne(): Unit = {
+      sql(s"CALL lite.system.rewrite_data_files(table => '$t', where => 'part = 0', " +
+        "options => map('rewrite-all', 'true'))")
+      expireAll(t)
+    }
+    run(writeTo(new Steps(t, afterLoad = replaceOne()).table, byId), 0, change(1), change(3))
+    assert(refreshed(t) == Seq("[1,9]", "[2,0]", "[3,9]", "[4,1]") && deleteContents(t) == Set(2))
     assertNoOrphans(t)
   }
 
