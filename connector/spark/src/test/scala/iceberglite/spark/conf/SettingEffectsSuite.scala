@@ -59,6 +59,22 @@ class SettingEffectsSuite extends AnyFunSuite with StatementFixture with Adaptiv
     assert(tasks(spark.table(t)) == 1)
   }
 
+  test("the lookback of the table property and of the option limits the tasks that a scan fills at the same time") {
+    // Three large files, then three small ones. A task has space for one large and one small file.
+    val t = create("text STRING", 2, "copy-on-write", "read.split.planning-lookback" -> "1")
+    sql(s"INSERT INTO $t SELECT md5(CAST(id AS STRING)) FROM range(0, 6000, 1, 6) WHERE id < 3000 OR id % 4 = 0")
+    val sizes = rows(s"SELECT file_size_in_bytes FROM $t.files ORDER BY 1").map(_.getLong(0))
+    val target = sizes.last + sizes.head * 3 / 2
+    assert(sizes(2) < sizes(3) / 2)
+    def tasksWith(options: (String, String)*): Int = {
+      val read = spark.read.option("split-size", target.toString).option("file-open-cost", "1")
+      tasks(read.options(options.toMap).table(t))
+    }
+    assert(tasksWith() == 4 && tasksWith("lookback" -> "10") == 3)
+    sql(s"ALTER TABLE $t SET TBLPROPERTIES ('read.split.planning-lookback' = '10')")
+    assert(tasksWith() == 3 && tasksWith("lookback" -> "1") == 4)
+  }
+
   test("the adaptive split size gives a small table several tasks, unless the session or the table disables it") {
     val t = withFiles()
     assert(tasks(spark.table(t)) > 1)
@@ -98,6 +114,15 @@ class SettingEffectsSuite extends AnyFunSuite with StatementFixture with Adaptiv
       try assert(reader.getMetaString("avro.codec") == inAvro)
       finally reader.close()
     }
+  }
+
+  test("write.manifest.compression-level is the compression level of manifests") {
+    def length(level: String): Long = {
+      val t = create("id BIGINT", 2, "copy-on-write", "write.manifest.compression-level" -> level)
+      sql(s"INSERT INTO $t SELECT id FROM range(0, 8, 1, 8)")
+      rows(s"SELECT length FROM $t.manifests").head.getLong(0)
+    }
+    assert(length("0") > length("9") + 1000)
   }
 
   test("write.parquet.page-row-limit is the maximum number of rows of a page") {

@@ -201,6 +201,19 @@ class StatementOptionsSuite extends AnyFunSuite with StatementFixture {
     }
   }
 
+  test("write.delete.target-file-size-bytes is the target size of delete files if the statement sets none") {
+    for ((size, files) <- Seq("1" -> 2, "1000000" -> 1)) {
+      val t = filled(
+        2,
+        "merge-on-read",
+        "write.delete.granularity" -> "partition",
+        "write.delete.target-file-size-bytes" -> size
+      )
+      withConf("spark.sql.iceberg.read.adaptive-split-size.enabled" -> "false")(sql(s"DELETE FROM $t WHERE n = 1"))
+      assert(deleteFormats(t).size == files && count(t) == 900)
+    }
+  }
+
   test("an upsert writes its delete files according to the options") {
     val t = create("id BIGINT, n BIGINT", 2, "merge-on-read")
     sql(s"INSERT INTO $t SELECT id, id FROM range(0, 10, 1, 1)")

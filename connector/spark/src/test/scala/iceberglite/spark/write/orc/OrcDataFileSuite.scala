@@ -89,6 +89,22 @@ class OrcDataFileSuite extends RowFormatTests(OrcData) {
     }
   }
 
+  test("a stripe that would cross the end of a block of write.orc.block-size-bytes begins in the next block") {
+    val rows = randomRows(20000, 100)
+    def stripes(properties: (String, String)*): Seq[(Long, Long)] = {
+      val stripeSettings = Map("write.orc.stripe-size-bytes" -> "300000", "write.orc.vectorized.batch-size" -> "100")
+      withReader(new Run(simple, rows, stripeSettings ++ properties)) { reader =>
+        reader.getStripes.asScala.map(s => (s.getOffset, s.getOffset + s.getLength))
+      }
+    }
+    val end = stripes().head._2
+    assert(stripes()(1)._1 == end)
+    // The library pads at most 5% of the size of a stripe.
+    val block = end + 5000
+    val padded = stripes("write.orc.block-size-bytes" -> block.toString)
+    assert(padded.head._2 == end && padded(1)._1 == block)
+  }
+
   test("the columns in the table property have Bloom filters, larger ones for a lower false-positive probability") {
     val rows = randomRows(5000, 10)
     def filters(properties: (String, String)*): Map[Int, Long] =
