@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from urllib.parse import unquote, urlparse
 
 import pytest
 from pyspark.errors import AnalysisException
@@ -63,6 +64,21 @@ def test_the_message_of_a_failed_task_keeps_its_line_breaks_and_ends_before_the_
     message = "[ICEBERG_LITE.CHECK_CONSTRAINT_VIOLATION] t: s = 'one\ntwo'.\n\nChange the row"
     error = typed_error(AnalysisException(message=f"(a.B) Job aborted: iceberglite.spark.error.C: {message}{end}"))
     assert str(error) == message
+
+
+def test_the_documented_code_finds_the_condition_of_a_failed_query(spark: SparkSession) -> None:
+    section = PAGE.read_text(encoding="utf-8").split("### Errors of running queries")[1]
+    code = re.findall(r"```python\n(.*?)```", section, re.DOTALL)[0]
+    spark.sql("CREATE NAMESPACE shop")
+    spark.sql("CREATE TABLE shop.broken USING iceberg AS SELECT id FROM range(10)")
+    file = spark.sql("SELECT file_path FROM shop.broken.files").first()["file_path"]
+    Path(unquote(urlparse(file).path)).unlink()
+    try:
+        names = {"spark": spark}
+        exec(compile(code, "docs/reference.md", "exec"), names)
+        assert names["condition"] == "ICEBERG_LITE.UNREADABLE_FILE"
+    finally:
+        spark.sql("DROP NAMESPACE shop CASCADE")
 
 
 def test_the_error_of_a_missing_table_has_the_parameters_of_its_condition(spark: SparkSession) -> None:

@@ -1,8 +1,12 @@
 package iceberglite.spark
 
+import java.net.URI
 import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.{Files, Path, Paths}
 
+import scala.util.Try
+
+import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.functions.days
 import org.apache.spark.sql.streaming.Trigger
 import org.apache.spark.sql.{DataFrame, SparkSession}
@@ -11,18 +15,19 @@ import org.scalatest.tagobjects.Slow
 
 /**
  * Runs the DataFrame, streaming and configuration samples of Apache Iceberg's documentation, and checks that
- * `docs/spark-checklist.md` lists the same code: the lines between `// begin` and `// end` in this file. If the
- * environment variable `UPDATE` is `1`, the suite writes the lists to the page instead.
+ * `docs/spark-checklist.md` lists the same code: the lines between `// begin` and `// end` in this file. It does the
+ * same for the code in other pages that no other suite runs. If the environment variable `UPDATE` is `1`, the suite
+ * writes the lists to the pages instead.
  */
 class DocumentedCodeSuite extends AnyFunSuite with SharedSession {
-  private val page: Path = Paths.get("docs", "spark-checklist.md")
+  private val checklist: Path = Paths.get("docs", "spark-checklist.md")
   private val source: Path = Paths.get("connector/spark/src/test/scala/iceberglite/spark/DocumentedCodeSuite.scala")
 
   /**
    * Registers two tests. One runs the body in a new session with the catalog `prod`, which has the namespace `db`; the
-   * other compares the checklist with the code of the sample.
+   * other compares the page with the code of the sample.
    */
-  private def documented(name: String)(body: SparkSession => Unit): Unit = {
+  private def documented(name: String, page: Path = checklist)(body: SparkSession => Unit): Unit = {
     test(s"the documented code of $name has the expected results", Slow) {
       val directory = newDirectory("documented")
       val session = SharedSession.liteExtensions.newSession()
@@ -37,7 +42,7 @@ class DocumentedCodeSuite extends AnyFunSuite with SharedSession {
       }
     }
 
-    test(s"the checklist in docs/spark-checklist.md has the documented code of $name") {
+    test(s"$page has the documented code of $name") {
       val text = new String(Files.readAllBytes(page), UTF_8)
       val begin = s"<!-- begin: $name -->"
       assert(text.contains(begin), s"$page has no line $begin")
@@ -63,6 +68,22 @@ class DocumentedCodeSuite extends AnyFunSuite with SharedSession {
     "SELECT CAST(id AS BIGINT) AS id, level, TIMESTAMP '2024-05-01 10:00:00' + make_interval(0, 0, 0, id) AS ts " +
       "FROM VALUES (1, 'INFO'), (2, 'INFO'), (3, 'WARN') AS t(id, level)"
   )
+
+  documented("condition-of-a-query", Paths.get("docs", "reference.md")) { spark =>
+    rowsOf(spark).writeTo("prod.db.broken").create()
+    val file = spark.sql("SELECT file_path FROM prod.db.broken.files").head().getString(0)
+    Files.delete(Paths.get(URI.create(file).getPath))
+    // begin: condition-of-a-query
+    def conditionOf(error: Throwable): Option[String] = Iterator
+      .iterate(error)(_.getCause)
+      .takeWhile(_ != null)
+      .take(20)
+      .collectFirst { case cause: SparkThrowable if cause.getErrorClass != null => cause.getErrorClass }
+
+    val condition = Try(spark.table("prod.db.broken").collect()).failed.toOption.flatMap(conditionOf)
+    // end: condition-of-a-query
+    assert(condition.contains("ICEBERG_LITE.UNREADABLE_FILE"))
+  }
 
   documented("dataframe-writes") { spark =>
     import spark.implicits._

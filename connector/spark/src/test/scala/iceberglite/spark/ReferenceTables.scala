@@ -40,6 +40,7 @@ import iceberglite.spark.conf.{
   WriteOptions
 }
 import iceberglite.spark.convert.{PartitionTerm, SparkTypes}
+import iceberglite.spark.error.ReferenceErrors
 import iceberglite.spark.function.Functions
 import iceberglite.spark.read.RowMetadataColumns
 import iceberglite.spec.partition.{Identity, PartitionField, PartitionSpec, Transforms, Void}
@@ -67,7 +68,8 @@ private[iceberglite] object ReferenceTables {
     "functions" -> functions,
     "transforms" -> transforms,
     "types-in-spark" -> typesInSpark,
-    "types-of-spark" -> typesOfSpark
+    "types-of-spark" -> typesOfSpark,
+    "errors" -> errors
   )
 
   private def table(header: String*)(rows: Seq[Seq[String]]): Seq[String] =
@@ -89,6 +91,10 @@ private[iceberglite] object ReferenceTables {
   /** Returns the default of the table property as users write it, or a description if the default is computed. */
   private def defaultOf(o: SparkOption[_]): String = TableProperty.all
     .find(p => o.default.isDefined && o.property.contains(p.key)).flatMap(_.defaultText).getOrElse(o.defaultDoc)
+
+  private def errors: Seq[String] = table("condition", "SQL state", "message", "action")(
+    ReferenceErrors.rows.map(r => Seq(code(r.condition), code(r.sqlState), r.message, r.action))
+  )
 
   private def executorSettings: Seq[String] = table("setting", "value", "default", "description")(
     DeleteCacheOptions.all.map { o =>

@@ -1,5 +1,8 @@
 package iceberglite.spark.error
 
+import java.nio.charset.StandardCharsets.UTF_8
+import java.nio.file.{Files, Path, Paths}
+
 import scala.collection.JavaConverters._
 
 import org.apache.spark.{ErrorClassesJsonReader, SparkException, SparkThrowable}
@@ -108,5 +111,27 @@ class SparkErrorsSuite extends AnyFunSuite {
     assert(error.getMessage == "[ICEBERG_LITE.VALIDATION_FAILED] t: No")
     intercept[ArithmeticException](SparkErrors.in("t")(throw new ArithmeticException))
     assert(SparkErrors.in("t")(1) == 1)
+  }
+
+  private def filesIn(directory: Path): Vector[Path] = {
+    val files = Files.walk(directory)
+    try files.iterator.asScala.toVector
+    finally files.close()
+  }
+
+  test("the list of errors in docs/reference.md has a sample of each error, and of each kind that the sources name") {
+    val declared = classOf[IcebergError].getDeclaredClasses.filter(classOf[IcebergError].isAssignableFrom(_))
+    assert(declared.length > 10 && ReferenceErrors.samples.map(_.getClass.getName).toSet == declared.map(_.getName).toSet)
+    val sources = Seq("spec", "core", "spark").map(module => Paths.get("connector", module, "src", "main"))
+      .flatMap(filesIn)
+      .filter(_.toString.endsWith(".scala")).map(file => new String(Files.readAllBytes(file), UTF_8))
+    def named(error: String): Set[String] = {
+      val pattern = s"\\b$error\\(\\s*ObjectKind\\.(\\w+)".r
+      sources.flatMap(pattern.findAllMatchIn(_).map(_.group(1))).toSet
+    }
+    val missing = named("NotFound")
+    assert(missing.size > 15 && missing.subsetOf(ReferenceErrors.missingKinds.map(_.toString).toSet))
+    val existing = named("AlreadyExists")
+    assert(existing.size > 5 && existing.subsetOf(ReferenceErrors.existingKinds.map(_.toString).toSet))
   }
 }
