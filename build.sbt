@@ -116,7 +116,14 @@ lazy val rootTree =
 
 /** The names of the suites of `spark` that use servers. They share a JVM, so that each server is started only once. */
 val suitesWithServers =
-  Set("DyingMigrationSuite", "HiveSessionCatalogSuite", "SecretsSuite", "SqlScenarioSuite", "VendedCredentialsSuite")
+  Set(
+    "DyingMigrationSuite",
+    "HiveSessionCatalogSuite",
+    "SecretsSuite",
+    "ServerPurgeSuite",
+    "SqlScenarioSuite",
+    "VendedCredentialsSuite"
+  )
 
 /** The DataSource V2 connector and its assembly. */
 lazy val spark = (project in file("connector/spark"))
