@@ -1,21 +1,21 @@
 package iceberglite.inspect
 
-import iceberglite.spec.metadata.Snapshot
+import iceberglite.spec.metadata.{Snapshot, TableMetadata}
 import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.NestedField
 import iceberglite.spec.types.Type.{BinaryType, LongType}
 import iceberglite.table.Table
-import iceberglite.tree.{MetadataTree, SnapshotFiles}
+import iceberglite.tree.SnapshotFiles
 
 /**
  * The manifests of all snapshots. A manifest that belongs to several snapshots has one row for each of them. In version
  * 4, the roots are included.
  */
-object AllManifestsTable extends MetadataTable {
+object AllManifestsTable extends MetadataTable with ManifestRows {
   override val name = "all_manifests"
   override val showsOneSnapshot = false
 
-  private val columns = Schema(
+  private lazy val withoutLevel = Schema(
     0,
     ManifestColumns.ofAllManifests ++ Vector(
       NestedField.required(18, "reference_snapshot_id", LongType),
@@ -23,22 +23,32 @@ object AllManifestsTable extends MetadataTable {
     )
   )
 
-  override def schema(table: Table): Schema =
-    if (ManifestColumns.hasLevels(table.metadata)) Schema(0, columns.fields :+ ManifestColumns.Level) else columns
+  override def schema(table: Table): Schema = columns(table.metadata)
 
-  override def rows(table: Table, snapshot: Option[Snapshot]): Iterator[MetadataRow] = {
-    val tree = table.tree()
-    for {
-      s <- table.metadata.snapshots.iterator
-      files = MetadataTree.at(s, tree)
-      values = new ManifestValues(table.metadata, files)
-      row <- if (ManifestColumns.hasLevels(table.metadata)) levels(values, s) else manifests(values, files, s)
-    } yield MetadataRow(row)
+  override def columns(metadata: TableMetadata): Schema =
+    if (ManifestColumns.hasLevels(metadata)) Schema(0, withoutLevel.fields :+ ManifestColumns.Level) else withoutLevel
+
+  override def rows(table: Table, snapshot: Option[Snapshot]): Iterator[MetadataRow] =
+    select(table, snapshot, RowRequest.all(schema(table)))
+
+  /**
+   * Returns a group for each snapshot. All manifest lists count with the length of the newest one, because a request to
+   * the storage for each snapshot would take long.
+   */
+  override def groups(table: Table, snapshot: Option[Snapshot], request: RowRequest): Option[Vector[MetadataRows]] = {
+    val snapshots = table.metadata.snapshots
+    lazy val newest = snapshots.lastOption.fold(0L)(SnapshotManifestRows.rootLength(table.io, _))
+    Some(snapshots.map { s =>
+      new SnapshotManifestRows(table.name, table.io, table.metadata, s, this, request, () => newest)
+    })
   }
 
-  private def manifests(values: ManifestValues, files: SnapshotFiles, s: Snapshot): Iterator[Vector[Any]] =
-    files.manifests.iterator.map(m => values.ofAllManifests(m) ++ Vector[Any](s.snapshotId, m.keyMetadata))
-
-  private def levels(values: ManifestValues, s: Snapshot): Iterator[Vector[Any]] =
-    values.ofAllLevels.iterator.map { case (row, key, level) => row ++ Vector[Any](s.snapshotId, key, level) }
+  override def valuesOf(metadata: TableMetadata, files: SnapshotFiles): Iterator[Vector[Any]] = {
+    val values = new ManifestValues(metadata, files)
+    val id = files.snapshot.snapshotId
+    if (ManifestColumns.hasLevels(metadata)) values.ofAllLevels.iterator.map { case (row, key, level) =>
+      row ++ Vector[Any](id, key, level)
+    }
+    else files.manifests.iterator.map(m => values.ofAllManifests(m) ++ Vector[Any](id, m.keyMetadata))
+  }
 }

@@ -1,7 +1,7 @@
 package iceberglite.inspect
 
 import iceberglite.spec.expr.Expression.AlwaysTrue
-import iceberglite.spec.file.{ManifestContent, ManifestEntry}
+import iceberglite.spec.file.ManifestContent
 import iceberglite.spec.metadata.Snapshot
 import iceberglite.spec.schema.Schema
 import iceberglite.table.Table
@@ -84,12 +84,6 @@ private[inspect] object FileScope {
   case object OneSnapshot extends FileScope {
     override protected def trees(table: Table, snapshot: Option[Snapshot]): Vector[(SnapshotFiles, Vector[FilePart])] =
       snapshot.toVector.map(MetadataTree.at(_, table.tree())).map(files => files -> files.parts)
-
-    /** Returns the entries of the snapshot's tree, including those that are not live, one part after the other. */
-    def entries(table: Table, snapshot: Option[Snapshot]): Iterator[ManifestEntry] =
-      parts(table, snapshot, ManifestContent.all, EntryLayout.LiveFiles).iterator.flatMap { case (files, part) =>
-        files.entries(part)
-      }
   }
 
   case object AllSnapshots extends FileScope {

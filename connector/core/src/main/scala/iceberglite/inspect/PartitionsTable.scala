@@ -1,13 +1,12 @@
 package iceberglite.inspect
 
-import scala.collection.mutable
-
-import iceberglite.spec.file.{Content, ManifestEntry}
-import iceberglite.spec.metadata.Snapshot
+import iceberglite.spec.expr.Expression.AlwaysTrue
+import iceberglite.spec.metadata.{PartitionStatisticsFile, Snapshot}
 import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.NestedField
 import iceberglite.spec.types.Type.{IntType, LongType, TimestampTzType}
 import iceberglite.table.Table
+import iceberglite.tree.MetadataTree
 
 /**
  * The record and file counts of each partition in a snapshot. There is one row for each partition of each partition
@@ -17,17 +16,21 @@ object PartitionsTable extends MetadataTable {
   override val name = "partitions"
   override val showsOneSnapshot = true
 
-  private val measures: Vector[NestedField] = Vector(
+  /** The columns that a partition statistics file does not have, because it also counts removals as updates. */
+  private lazy val updates: Vector[NestedField] = Vector(
+    NestedField.optional(9, "last_updated_at", TimestampTzType, "Time at which a file of the partition was last added"),
+    NestedField.optional(10, "last_updated_snapshot_id", LongType, "Snapshot that last added a file of the partition")
+  )
+
+  private lazy val measures: Vector[NestedField] = Vector(
     NestedField.required(2, "record_count", LongType, "Number of rows in data files"),
     NestedField.required(3, "file_count", IntType, "Number of data files"),
     NestedField.required(11, "total_data_file_size_in_bytes", LongType, "Size of data files in bytes"),
     NestedField.required(5, "position_delete_record_count", LongType, "Number of positions in delete files"),
     NestedField.required(6, "position_delete_file_count", IntType, "Number of position delete files"),
     NestedField.required(7, "equality_delete_record_count", LongType, "Number of rows in equality delete files"),
-    NestedField.required(8, "equality_delete_file_count", IntType, "Number of equality delete files"),
-    NestedField.optional(9, "last_updated_at", TimestampTzType, "Time at which a file of the partition was last added"),
-    NestedField.optional(10, "last_updated_snapshot_id", LongType, "Snapshot that last added a file of the partition")
-  )
+    NestedField.required(8, "equality_delete_file_count", IntType, "Number of equality delete files")
+  ) ++ updates
 
   override def schema(table: Table): Schema = {
     val partition = new PartitionStruct(table.metadata)
@@ -38,50 +41,35 @@ object PartitionsTable extends MetadataTable {
     Schema(0, if (partition.isEmpty) measures else key ++ measures)
   }
 
-  override def rows(table: Table, snapshot: Option[Snapshot]): Iterator[MetadataRow] = {
-    val partition = new PartitionStruct(table.metadata)
-    val sums = mutable.LinkedHashMap.empty[(Int, MetadataRow), PartitionSums]
-    FileScope.OneSnapshot.entries(table, snapshot).filter(_.isLive).foreach { e =>
-      val row = partition.row(e.file.specId, e.file.partition)
-      sums.getOrElseUpdate((e.file.specId, row), new PartitionSums).add(e, table.metadata.snapshotsById.get)
-    }
-    sums.iterator.map { case ((specId, row), sum) =>
-      MetadataRow(if (partition.isEmpty) sum.values else Vector(row, specId) ++ sum.values)
-    }
+  override def rows(table: Table, snapshot: Option[Snapshot]): Iterator[MetadataRow] =
+    select(table, snapshot, RowRequest.all(schema(table)))
+
+  /** Returns a group for the statistics file of the snapshot, or groups of manifests that have no common partition. */
+  override def groups(table: Table, snapshot: Option[Snapshot], request: RowRequest): Option[Vector[MetadataRows]] = {
+    val (tree, metadata) = (table.tree(), table.metadata)
+    val (partition, columns) = (new PartitionStruct(metadata), schema(table))
+    val pruning = new EntryPruning(request, tree.specs)
+    val needsUpdates = updates.exists(request.needs)
+    val times = if (needsUpdates) metadata.snapshots.map(s => s.snapshotId -> s.timestampMs).toMap else Map.empty[Long, Long]
+    Some(snapshot.toVector.flatMap { s =>
+      val files = MetadataTree.at(s, tree)
+      val parts = files.parts.filter(part => request.filter == AlwaysTrue || pruning.mightMatch(part))
+      val fromParts = new PartitionRows(_, table.io, partition, columns, request, times, Some(files))
+      statisticsOf(table, s).filterNot(_ => needsUpdates || partition.isEmpty) match {
+        case Some(file) =>
+          Vector(new PartitionStatisticsRows(
+            file,
+            table.io,
+            metadata.forReading(s),
+            columns,
+            request,
+            fromParts(parts)
+          ))
+        case None => PartitionGroups.of(parts, tree.specs).map(fromParts)
+      }
+    })
   }
-}
 
-/** Sums over the files of a partition. */
-final private class PartitionSums {
-
-  /** The number of records and the number of files for each content type (data, position deletes, equality deletes). */
-  private val totals = Content.all.map(_ -> new Array[Long](2)).toMap
-  private var dataBytes = 0L
-  private var lastUpdate: Option[Snapshot] = None
-
-  def add(e: ManifestEntry, snapshotOf: Long => Option[Snapshot]): Unit = {
-    val recordsAndFiles = totals(e.file.content)
-    recordsAndFiles(0) += e.file.recordCountOrZero
-    recordsAndFiles(1) += 1
-    if (e.file.content == Content.Data) dataBytes += e.file.fileSizeInBytes
-    e.snapshotId.flatMap(snapshotOf).foreach(recordUpdate)
-  }
-
-  private def recordUpdate(snapshot: Snapshot): Unit =
-    if (lastUpdate.forall(_.timestampMs < snapshot.timestampMs)) lastUpdate = Some(snapshot)
-
-  def values: Vector[Any] = {
-    val Seq(data, positions, equality) = Content.all.map(totals)
-    Vector(
-      data(0),
-      data(1).toInt,
-      dataBytes,
-      positions(0),
-      positions(1).toInt,
-      equality(0),
-      equality(1).toInt,
-      lastUpdate.map(s => Micros.ofMillis(s.timestampMs)),
-      lastUpdate.map(_.snapshotId)
-    )
-  }
+  private def statisticsOf(table: Table, snapshot: Snapshot): Option[PartitionStatisticsFile] =
+    table.metadata.partitionStatistics.find(_.snapshotId == snapshot.snapshotId)
 }

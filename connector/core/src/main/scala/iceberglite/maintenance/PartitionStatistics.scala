@@ -50,7 +50,7 @@ final case class PartitionStatistics(
   )
 
   /** Whether the partition has data files or delete files, as far as the counts are known. */
-  private[maintenance] def hasFiles: Boolean = counts.flatten.exists(_ != 0)
+  private[iceberglite] def hasFiles: Boolean = counts.flatten.exists(_ != 0)
 
   /**
    * Adds later changes to the same partition. The total record count of the result is always absent. Another count is

@@ -99,6 +99,22 @@ object PartitionStatisticsFiles {
     finally rows.close()
   }
 
+  /**
+   * Returns the rows of a file; absent if the file omits counts, has two rows for a partition, or does not match the
+   * table's partition specs.
+   *
+   * @throws UnreadableFile as [[read]]
+   */
+  private[iceberglite] def readComplete(
+      io: FileIO,
+      metadata: TableMetadata,
+      file: PartitionStatisticsFile
+  ): Option[Vector[PartitionStatistics]] = {
+    val rows = read(io, metadata, file)
+    val isDistinct = rows.iterator.map(row => (row.specId, row.partition)).toSet.size == rows.size
+    Some(rows).filter(_ => isDistinct && PartitionStatisticsUpdate.areValid(metadata, rows))
+  }
+
   private def unifiedOf(metadata: TableMetadata): UnifiedPartition =
     if (metadata.specs.exists(_.isPartitioned)) new UnifiedPartition(metadata)
     else throw ValidationFailed("An unpartitioned table has no partition statistics, because its specs have no fields")

@@ -86,13 +86,18 @@ private[maintenance] object PartitionStatisticsUpdate {
   ): Option[Vector[PartitionStatistics]] = {
     val changed = changes.map(row => (row.specId, row.partition) -> row).toMap
     val rows = old.filter(row => row.hasFiles || changed.contains((row.specId, row.partition)))
-    val types = new UnifiedPartition(metadata).structType.fields.map(_.fieldType)
     val known = rows.map(row => (row.specId, row.partition)).toSet
     val updated = rows.map(row => changed.get((row.specId, row.partition)).fold(row)(row ++ _)) ++
       changes.filterNot(row => known((row.specId, row.partition)))
-    if (known.size == rows.size && updated.forall(isValid(metadata, types, _)))
+    if (known.size == rows.size && areValid(metadata, updated))
       Some(updated.map(_.copy(totalRecordCount = None)).sorted(PartitionStatistics.ordering))
     else None
+  }
+
+  /** Returns whether rows match the table, as far as this can be seen without the files of the snapshot. */
+  def areValid(metadata: TableMetadata, rows: Vector[PartitionStatistics]): Boolean = {
+    val types = new UnifiedPartition(metadata).structType.fields.map(_.fieldType)
+    rows.forall(isValid(metadata, types, _))
   }
 
   /**

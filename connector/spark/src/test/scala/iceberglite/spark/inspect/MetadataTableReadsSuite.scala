@@ -1,5 +1,8 @@
 package iceberglite.spark.inspect
 
+import java.net.URI
+import java.nio.file.{Files, Paths}
+
 import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.execution.datasources.v2.BatchScanExec
 import org.scalatest.Tag
@@ -110,6 +113,41 @@ class MetadataTableReadsSuite extends AnyFunSuite with SharedSession {
     assert(tasksOf(read(s"$t.entries")).exists(_ > 1))
     assert(sortedRows(read(s"$t.entries").select("status")) == sortedRows(read(s"${peer(t)}.entries").select("status")))
   }
+
+  test("tasks produce the rows of partitions, manifests and all_manifests above the size, as the driver does") {
+    for (name <- Seq("partitions", "manifests", "all_manifests")) withClue(s"$name: ") {
+      val expected = sortedRows(read(s"$table.$name", "data-planning-mode" -> "local"))
+      assert(expected.size > 1 && tasksOf(read(s"$table.$name")).isEmpty)
+      assert(tasksOf(read(s"$table.$name", "split-size" -> "1")).exists(_ > 0))
+      assert(sortedRows(read(s"$table.$name", "split-size" -> "1")) == expected)
+      val names = read(s"${peer(table)}.$name").columns.toSeq
+      def rowsOf(frame: DataFrame): Seq[String] = sortedRows(frame.selectExpr(names: _*))
+      assert(rowsOf(read(s"$table.$name", byTasks: _*)) == rowsOf(read(s"${peer(table)}.$name")))
+    }
+    val snapshots = read(s"$table.snapshots").count().toInt
+    assert(tasksOf(read(s"$table.all_manifests", byTasks: _*)).contains(snapshots))
+    assert(tasksOf(read(s"$table.manifests", byTasks: _*)).contains(1))
+    for (filter <- Seq("partition.s = 'p1'", "partition.s IS NULL", "spec_id = 1", "record_count > 5")) {
+      val filtered = read(s"$table.partitions", byTasks: _*).where(filter)
+      assert(sortedRows(filtered) == sortedRows(read(s"${peer(table)}.partitions").where(filter)), filter)
+    }
+  }
+
+  test("with partition statistics, partitions is read from their file, with the same rows") {
+    val t = create()
+    val columns = read(s"$t.partitions").columns.toSeq.filterNot(_.startsWith("last_updated"))
+    def partitions: Seq[String] = sortedRows(read(s"$t.partitions", byTasks: _*).selectExpr(columns: _*))
+    val expected = partitions
+    sql(s"CALL lite.system.compute_partition_stats('${t.stripPrefix("lite.")}')")
+    assert(partitions == expected && expected.size > 3)
+    val last = Seq("last_updated_snapshot_id", "last_updated_at").mkString(", ")
+    assert(rows(s"SELECT $last FROM $t.partitions").forall(!_.anyNull))
+    rows(s"SELECT path FROM $t.manifests").foreach(row => Files.delete(Paths.get(pathOf(row.getString(0)))))
+    assert(partitions == expected)
+    intercept[Exception](read(s"$t.partitions", byTasks: _*).collect())
+  }
+
+  private def pathOf(location: String): String = if (location.startsWith("/")) location else URI.create(location).getPath
 
   test("a filter on the content, the partition spec or the partition omits the manifests that cannot match") {
     def tasks(filter: String): Int = tasksOf(read(s"$table.files", "split-size" -> "1").where(filter)).getOrElse(0)

@@ -113,6 +113,20 @@ sealed abstract case class TableMetadata private (
     found.map(index => snapshots(index) -> index)
   }
 
+  /**
+   * Returns the metadata that a task needs to read the files of one snapshot: without other snapshots, logs, references
+   * and statistics, which can be large. It must not be written.
+   */
+  def forReading(snapshot: Snapshot): TableMetadata = copy(
+    currentSnapshotId = None,
+    snapshots = Vector(snapshot),
+    snapshotLog = Vector.empty,
+    metadataLog = Vector.empty,
+    refs = Map.empty,
+    statistics = Vector.empty,
+    partitionStatistics = Vector.empty
+  )
+
   private[spec] def copy(
       formatVersion: FormatVersion = this.formatVersion,
       uuid: Option[UUID] = this.uuid,
