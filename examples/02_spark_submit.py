@@ -1,6 +1,6 @@
 """Count the flights of each carrier and airport, and write the counts to a table.
 
-If the job runs again, it replaces the counts.
+If the job runs again, it replaces the counts of the airports in its input.
 
     spark-submit --master spark://HOST:7077 --jars iceberg-lite-spark-3.5_2.12-VERSION.jar examples/02_spark_submit.py \
         INPUT.csv WAREHOUSE
