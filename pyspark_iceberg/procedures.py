@@ -207,7 +207,7 @@ class RegisterTable(NamedTuple):
     current_snapshot_id: int | None
     """Current snapshot of the table."""
     total_records_count: int | None
-    """Number of rows in the current snapshot."""
+    """Number of records in the data files of the current snapshot, without regard to delete files."""
     total_data_files_count: int | None
     """Number of data files in the current snapshot."""
 

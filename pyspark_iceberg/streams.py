@@ -106,9 +106,9 @@ class TableStreams:
             max_files: the maximum number of files in a micro-batch.
             max_rows: the number of rows after which a micro-batch gets no more files.
             max_bytes: the number of bytes after which a micro-batch gets no more files.
-            skip_deletes: whether to skip commits that only delete rows; otherwise, they are an error unless `changes`
-                is set.
-            skip_overwrites: whether to skip commits that replace or update rows; otherwise, they are an error
+            skip_deletes: whether to skip commits with the operation `delete`; otherwise, they are an error unless
+                `changes` is set.
+            skip_overwrites: whether to skip commits with the operation `overwrite`; otherwise, they are an error
                 unless `changes` is set.
             consumer: the name of the consumer whose tag protects unread snapshots from expiration.
             branch: the branch to follow; by default `main`.

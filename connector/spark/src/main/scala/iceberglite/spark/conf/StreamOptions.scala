@@ -43,13 +43,14 @@ object StreamOptions {
 
   val SkipDeletes: SparkOption[Boolean] = declared(SparkOption.flag(
     StreamContent.SkipDeletes,
-    "Whether a streaming query skips commits that only delete rows; otherwise it fails, unless it reads changes",
+    "Whether a streaming query skips commits with the operation `delete`; otherwise it fails, unless it reads changes",
     default = false
   ))
 
   val SkipOverwrites: SparkOption[Boolean] = declared(SparkOption.flag(
     StreamContent.SkipOverwrites,
-    "Whether a streaming query skips commits that replace or update rows; otherwise it fails, unless it reads changes",
+    "Whether a streaming query skips commits with the operation `overwrite`; otherwise it fails, unless it reads " +
+      "changes",
     default = false
   ))
 

@@ -20,7 +20,12 @@ object RegisterTableProcedure extends Procedure {
 
   override val output: StructType = StructType(Seq(
     Procedure.column("current_snapshot_id", LongType, "Current snapshot of the table", nullable = true),
-    Procedure.column("total_records_count", LongType, "Number of rows in the current snapshot", nullable = true),
+    Procedure.column(
+      "total_records_count",
+      LongType,
+      "Number of records in the data files of the current snapshot, without regard to delete files",
+      nullable = true
+    ),
     Procedure.column(
       "total_data_files_count",
       LongType,
