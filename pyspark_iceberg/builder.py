@@ -161,6 +161,7 @@ class TableBuilder:
         """Create or replace the table, without rows.
 
         The sort order and the identifier fields are set afterwards, in commits of their own.
+
         Raises:
             ValueError: the table has no columns.
             ExistingObjectError: a table with this name exists, and the builder comes from `Table.create`.
