@@ -10,8 +10,8 @@ private[tree] trait DecodedMetrics extends Metrics {
 }
 
 /**
- * Estimates the sizes of manifest entries. [[ManifestCache]] uses the estimated size on the heap. A commit uses the
- * estimated encoded size to write manifests of about the target size.
+ * Estimates the sizes of manifest entries. [[ManifestCache]] and rewrites of manifests use the estimated heap size. A
+ * commit uses the estimated encoded size to write manifests of about the target size.
  */
 private[tree] object EntrySizeEstimates {
 
@@ -31,7 +31,7 @@ private[tree] object EntrySizeEstimates {
   /** The assumed ratio of the decoded statistics of a manifest's files to its file size. */
   private val DecodedInflation = 20L
 
-  /** The assumed encoded size, in bytes, of the metrics of a file whose entry was read from an existing manifest. */
+  /** The assumed encoded size, in bytes, of the metrics of a file whose entry was read from an Avro manifest. */
   private val ReadMetrics = 200L
 
   /**

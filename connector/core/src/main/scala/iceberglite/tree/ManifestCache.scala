@@ -40,8 +40,8 @@ final class ManifestCache(
   def bytes: Long = entries.bytes + lists.bytes + roots.bytes
 
   /**
-   * Drops the entries of all files below a directory. `REFRESH TABLE` calls this method, so that files that were
-   * repaired or lost are read again.
+   * Drops the cached contents of all files below a directory that were read through `io`. `REFRESH TABLE` calls this
+   * method, so that files that were repaired or lost are read again.
    */
   def invalidate(io: FileIO, directory: String): Unit = {
     val below = directory.stripSuffix("/") + "/"

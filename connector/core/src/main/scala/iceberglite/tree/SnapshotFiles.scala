@@ -21,14 +21,17 @@ trait SnapshotFiles {
   /** Returns the parts that record changes of this snapshot. These parts may also list files that were carried over. */
   def changedParts: Vector[FilePart] = partsWrittenBy(_ == snapshot.snapshotId)
 
-  /** Returns the parts that one of the given snapshots wrote. They may also list files that were carried over. */
+  /**
+   * Returns the parts that one of the given snapshots wrote, or from which it removed entries. These parts may also
+   * list files that were carried over.
+   */
   def partsWrittenBy(isGiven: Long => Boolean): Vector[FilePart]
 
   /**
    * Returns the entries of the files that this snapshot added (status `Added`) and removed (status `Deleted`), from one
    * of the [[changedParts]]. An entry with the status `Deleted` and the id of another snapshot is also returned if its
-   * file was live in the parent snapshot, or if the parent snapshot has expired. The default is correct for a layout
-   * whose entries always have the id of the snapshot that added or removed the file.
+   * file was live in the parent snapshot, or if the parent snapshot has expired or does not exist. The default is
+   * correct for a layout whose entries always have the id of the snapshot that added or removed the file.
    */
   def changesIn(part: FilePart): Iterator[ManifestEntry] =
     entries(part).filter(e => e.status != EntryStatus.Existing && e.snapshotId.contains(snapshot.snapshotId))
@@ -67,7 +70,7 @@ trait SnapshotFiles {
   /** Returns the root of the tree, if it lists files itself; absent for other layouts. */
   def treeRoot: Option[TreeRoot] = None
 
-  /** Returns the metadata files of the tree, the root first. */
+  /** Returns the root or manifest list, followed by the manifests. */
   final def nodes: Vector[TreeNode] = {
     val below = manifests
     val top = treeRoot.map(TreeNode.ofRoot(_, snapshot.snapshotId))

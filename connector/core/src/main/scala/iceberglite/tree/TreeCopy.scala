@@ -19,7 +19,7 @@ trait TreeCopy {
    * called for every entry that is copied, including entries of removed files. It may be called several times for the
    * same file.
    *
-   * @param entry an entry with only the values that its metadata file contains, and no inherited values
+   * @param entry an entry of the original file; sequence numbers and row ids that it inherits may be absent
    */
   def file(entry: ManifestEntry): ContentFile
 }

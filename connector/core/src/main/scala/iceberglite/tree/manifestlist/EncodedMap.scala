@@ -16,8 +16,8 @@ private[manifestlist] object EncodedMap {
    *
    * @param end end of the bytes that may be read
    * @param lengthPrefixed whether a value is a length followed by that many bytes; otherwise it is a varint
-   * @return the end of the map, or the bitwise complement of the end if the map may have duplicate keys. Keys below 64
-   *   are checked with a bit mask. Other keys may be duplicates if they are not in ascending order
+   * @return the end of the map, or the bitwise complement of the end if the map may have duplicate keys. Keys from 0 to
+   *   63 are checked with a bit mask. Other keys may be duplicates if they are not in ascending order
    * @throws AvroFault if the map does not end within the bytes, or a key is not an int
    */
   def endOfMap(bytes: Array[Byte], start: Int, end: Int, lengthPrefixed: Boolean): Int = {

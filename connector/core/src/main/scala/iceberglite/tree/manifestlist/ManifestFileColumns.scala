@@ -85,8 +85,8 @@ private[iceberglite] object ManifestFileColumns extends StructColumns[ManifestFi
   )(_.firstRowId)
 
   /**
-   * Returns the manifest that a row describes. The content and the sequence numbers, which version 1 omits, are then 0
-   * (spec: "Appendix E").
+   * Returns the manifest that a row describes. If a row of version 1 omits the content and the sequence numbers, they
+   * are 0 (spec: "Appendix E").
    *
    * @throws AvroFault if a value is invalid
    */

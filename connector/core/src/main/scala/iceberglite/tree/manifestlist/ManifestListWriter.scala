@@ -34,7 +34,7 @@ final private[manifestlist] class ManifestListWriter(
 
   /**
    * A manifest of the parent snapshot after the removal of files. The manifest is either unchanged (`kept`), or written
-   * again without the removed files (`rewritten`), or dropped because it had no live files.
+   * again with deleted entries for the removed files (`rewritten`), or dropped because it had no live files.
    *
    * @param removed the entries of the removed files, as in the parent snapshot
    */
@@ -169,8 +169,9 @@ final private[manifestlist] class ManifestListWriter(
     else table.pool.map(manifests)(filter(_, removedFiles))
 
   /**
-   * Returns a manifest without the files that the commit removes. If the manifest must be rewritten for this purpose,
-   * the new manifest omits the entries of files that earlier snapshots removed.
+   * Returns a manifest in which the files that the commit removes are not live. If the manifest must be rewritten for
+   * this purpose, the new manifest has deleted entries for these files, and omits the entries of files that earlier
+   * snapshots removed.
    *
    * @param removedFiles the removed data files, which determine the delete files to remove with them
    */
@@ -224,7 +225,7 @@ final private[manifestlist] class ManifestListWriter(
 
   /**
    * Groups the added files by manifest. The files of a manifest have the same partition spec and content, and the
-   * manifest has about the target size.
+   * manifest has at most about the target size.
    */
   private def groupFiles(files: Vector[AddedFile]): Vector[Vector[AddedFile]] = {
     val target = TableProperty.of(TableProperty.ManifestTargetSize, properties)
@@ -285,7 +286,7 @@ final private[manifestlist] class ManifestListWriter(
 
 private[manifestlist] object ManifestListWriter {
 
-  /** Splits entries into runs of about the target size of a manifest. */
+  /** Splits entries into runs, each for one manifest of at most about the target size. */
   def runs[A](entries: Vector[A], target: Long)(file: A => ContentFile): Vector[Vector[A]] =
     splitBySize(entries, target)(entry => EntrySizeEstimates.encodedBytes(file(entry)))
 

@@ -43,8 +43,8 @@ object ManifestLists {
   }
 
   /**
-   * Writes the manifest list of a snapshot. Manifests that the snapshot adds get the sequence number of the snapshot.
-   * In version 3, data manifests without a first row id get a first row id.
+   * Writes the manifest list of a snapshot. In version 2 and later, manifests that the snapshot adds get its sequence
+   * number. In version 3, data manifests without a first row id get a first row id.
    *
    * @param manifests the manifests of the snapshot; in version 2 and later, they must have all counts
    * @return the length of the file, and the manifests with the assigned values

@@ -55,7 +55,8 @@ object Manifests {
   /**
    * Returns the entries of a manifest in file order, including the entries of deleted files, with all inherited values.
    * In an uncommitted manifest, the sequence numbers of added files are absent. Files of the same partition share one
-   * tuple. The blocks of an Avro manifest are decoded as the iterator advances, and metrics are decoded on access.
+   * tuple. The blocks of an Avro manifest are decoded as the iterator advances. Metrics in the encoding that the
+   * specification defines are decoded on access.
    *
    * @param schema the schema that determines the types of partition values
    * @throws iceberglite.spec.IcebergError.UnreadableFile if the file does not exist, is incomplete or is not a
@@ -210,7 +211,8 @@ object Manifests {
    * Writes a new manifest.
    *
    * @param entries the entries; in version 2 and later, existing and deleted entries must have their sequence numbers
-   * @return the manifest, with [[Unassigned]] for values that the manifest list assigns
+   * @return the manifest, with [[Unassigned]] for the sequence numbers that the manifest list assigns, and without a
+   *   first row id
    */
   def write(
       to: FileSink,

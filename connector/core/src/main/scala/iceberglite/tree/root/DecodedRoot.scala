@@ -45,7 +45,10 @@ private[root] object DecodedRoot {
   def key(table: TreeTable, snapshotId: Long, path: String, columns: StatsColumns): RootKey =
     RootKey(table.io, path, (snapshotId, columns.all, table.specs))
 
-  /** Each file is an entry of the root and of a part. A deletion vector is in memory as bytes and as positions. */
+  /**
+   * Returns the estimated heap size of an entry, in bytes. Bounds are counted twice, because the root and a part each
+   * hold the entry of a file. Deletion vectors are counted twice, because they are held as bytes and as positions.
+   */
   private def heapBytes(e: ContentEntry): Long =
     EntryBytes + e.location.length + ColumnBytes * e.stats.byId.size + 2 * EntrySizes.boundBytes(e) +
       2 * EntrySizes.vectorBytes(e)

@@ -122,7 +122,8 @@ final private[root] class LeafPart(
   }
 
   /**
-   * Reads a leaf with the columns of version 4, with only the values that the file contains.
+   * Reads a leaf with the columns of version 4. Values that entries inherit from the leaf's entry in the root are not
+   * filled in.
    *
    * @throws EntryFault if the file is not the leaf that the root describes
    */
@@ -132,7 +133,7 @@ final private[root] class LeafPart(
     found.copy(entries = counted(found.entries.iterator).toVector)
   }
 
-  /** Reads the entries one after the other, with only the values that the file contains; see [[contents]]. */
+  /** Reads the entries one after the other, without inherited values; see [[contents]]. */
   def own(io: FileIO): Iterator[ContentEntry] = RootManifests.stream(io, path, columns, length, checkKind)(counted)
 
   private def checkKind(kind: ManifestKind): Unit = {
@@ -160,7 +161,10 @@ final private[root] class LeafPart(
     }
   }
 
-  /** Returns the entry with the values that it inherits from the manifest's entry in the root. */
+  /**
+   * Returns the entry with the snapshot id and the sequence numbers that it inherits from the manifest's entry in the
+   * root.
+   */
   def inherit(e: ContentEntry): ContentEntry = {
     val (own, parent) = (e.version, leaf.version)
     e.copy(version =

@@ -14,7 +14,7 @@ import iceberglite.tree.{EntrySizeEstimates, FilePart, ManifestRewrite, TreeTabl
  * @param replaced the ids of the replaced leaves (see [[LeafPart.id]]), with their first row ids
  * @param moved the keys of the files that the root listed itself, and that a new leaf lists; see [[InlinePart.key]]
  * @param parts the number of the replaced parts of the tree
- * @param groups the replaced leaves by path, with the new leaf that lists all of their files; `None` if several new
+ * @param groups for each replaced leaf, by its path, the new leaf that lists all of its files; `None` if several new
  *   leaves list them
  * @param written the new leaves
  */

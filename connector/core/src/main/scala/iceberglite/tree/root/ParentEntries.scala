@@ -26,8 +26,8 @@ private[root] object ParentEntries {
   private val Empty = ParentEntries(Vector.empty, Vector.empty, Vector.empty, Map.empty, _ => Iterator.empty)
 
   /**
-   * Returns the entries of the parent. If the parent has a manifest list, its manifests with live files become leaves,
-   * and are not rewritten.
+   * Returns the entries of the parent. If the parent has a manifest list, its manifests with live files become leaves
+   * without being rewritten.
    *
    * @param rowIds assigns first row ids to data manifests that have none, because they were written before version 3
    */

@@ -45,7 +45,11 @@ final private[root] class RootCopy(io: FileIO, columns: StatsColumns, copy: Tree
     }
   }
 
-  /** Returns the entry of a data or delete file in the copy. @param inherited the entry with all inherited values */
+  /**
+   * Returns the entry of a data or delete file in the copy.
+   *
+   * @param inherited the entry with its inherited snapshot id and sequence numbers
+   */
   private def copied(e: ContentEntry, inherited: ContentEntry): ContentEntry = {
     val file = copy.file(files.toEntry(inherited))
     e.copy(

@@ -10,9 +10,9 @@ import iceberglite.tree.{FileChanges, ManifestCache, MetadataTree, SnapshotFiles
 
 /**
  * The layout of metadata trees in version 4: a root manifest, which lists files and leaf manifests. A small commit
- * writes only a new root. Entries of a leaf are removed by a deletion vector in the root, so that a removal does not
- * rewrite the leaf. Roots and new leaves are Parquet files with the same columns. Manifests that were written in an
- * earlier version of the table remain as leaves in Avro.
+ * writes only a new root. Entries of a leaf are removed by a deletion vector that the root lists, so that a removal
+ * does not rewrite the leaf. Roots and new leaves are Parquet files with the same columns. Manifests that were written
+ * in an earlier version of the table remain as leaves in Avro.
  *
  * @param expressions returns the expressions of a table. Each partition field whose transform is neither identity nor
  *   void must have one
