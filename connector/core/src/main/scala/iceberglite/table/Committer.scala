@@ -48,9 +48,12 @@ final case class TableChange(id: TableIdentifier, base: TableVersion, change: Ch
 trait Committer {
 
   /**
-   * Applies a change to the table if its current version is still `base`. If `base` is absent, the table is created.
+   * Applies a change to the table. If `base` is absent, the table is created. Otherwise, a catalog that writes metadata
+   * files itself requires that `base` is still the current version. A REST server checks only the requirements of the
+   * change.
    *
-   * @throws iceberglite.spec.IcebergError.CommitConflict if another commit came first; this commit had no effect
+   * @throws iceberglite.spec.IcebergError.CommitConflict if another commit came first, or if the table does not meet a
+   *   requirement; this commit had no effect
    * @throws iceberglite.spec.IcebergError.CommitStateUnknown if it is unknown whether the commit succeeded. In this
    *   case, no file is deleted
    */

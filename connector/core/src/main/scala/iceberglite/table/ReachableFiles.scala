@@ -20,7 +20,10 @@ private[iceberglite] object ReachableFiles {
     files ++ reachable.flatMap(_.metadata) ++ namedInMetadataFile(version)
   }
 
-  /** Returns the metadata file and the files that it names directly. */
+  /**
+   * Returns the metadata file and the files that it names directly, except the manifests of version 1 snapshots without
+   * a manifest list.
+   */
   def namedInMetadataFile(version: TableVersion): Vector[String] = {
     val metadata = version.metadata
     metadata.snapshots.flatMap(_.manifestList) ++ metadata.statistics.map(_.statisticsPath) ++

@@ -22,7 +22,11 @@ private[catalog] object ServerExpressions {
         "or a catalog of another type"
     )
 
-  /** Checks the metadata after a change. @throws Unsupported as for [[check]], or if the change concerns expressions */
+  /**
+   * Checks the metadata of an existing table after a change that leaves it in version 4 or later.
+   *
+   * @throws Unsupported as for [[check]], or if the change concerns expressions
+   */
   def check(table: String, base: Option[TableVersion], change: Change, nowMs: Long): Unit = {
     if (change.updates.exists(changesExpressions)) throw Unsupported(
       s"changing the expressions of $table in a REST catalog",

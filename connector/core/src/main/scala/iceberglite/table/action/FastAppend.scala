@@ -6,9 +6,9 @@ import iceberglite.table.{CommitContext, SnapshotTarget}
 import iceberglite.tree.{FileChanges, WrittenTree}
 
 /**
- * Adds files without rewriting existing manifests. This is the fastest kind of commit, but the number of manifests
- * grows with every commit. Concurrent changes never conflict with an append (spec: "Commit Conflict Resolution and
- * Retry").
+ * Adds files without rewriting existing manifests. This is the fastest kind of commit, but in format versions 1 to 3,
+ * the number of manifests grows with every commit. Concurrent changes never conflict with an append (spec: "Commit
+ * Conflict Resolution and Retry").
  */
 final class FastAppend(added: Vector[ContentFile], to: SnapshotTarget = SnapshotTarget.Main)
     extends SnapshotAction(to) {
@@ -21,8 +21,9 @@ final class FastAppend(added: Vector[ContentFile], to: SnapshotTarget = Snapshot
 }
 
 /**
- * Adds files and merges small manifests according to `commit.manifest.target-size-bytes` and
- * `commit.manifest.min-count-to-merge`. Concurrent changes never conflict with an append.
+ * Adds files and merges small manifests. In format versions 1 to 3, `commit.manifest.target-size-bytes` and
+ * `commit.manifest.min-count-to-merge` determine which manifests are merged. Concurrent changes never conflict with an
+ * append.
  */
 final class MergeAppend(added: Vector[ContentFile], to: SnapshotTarget = SnapshotTarget.Main)
     extends SnapshotAction(to) {

@@ -17,11 +17,11 @@ import iceberglite.table.{Action, _}
 final case class MergedBranch(previous: Option[Long], current: Option[Long], commits: Int)
 
 /**
- * Applies the commits of a branch to a target branch, in their order. If the head of the target is an ancestor of the
- * branch's head, the target is fast-forwarded. If not, each commit of the branch since the common ancestor is applied
- * again in a new snapshot, whose summary contains the id of the original snapshot as `source-snapshot-id`. All new
- * snapshots are committed together. Commits whose changes the target already contains are omitted, so a merge can be
- * repeated. The branch itself does not change.
+ * Applies the commits of a branch to a target branch, in their order. If the target has no snapshot, or if its head is
+ * an ancestor of the branch's head, the target is fast-forwarded. If not, each commit of the branch since the common
+ * ancestor is applied again in a new snapshot, whose summary contains the id of the original snapshot as
+ * `source-snapshot-id`. All new snapshots are committed together. Commits whose changes the target already contains are
+ * omitted, so a merge can be repeated. The branch itself does not change.
  *
  * The changes of the two branches since their common ancestor must not overlap; see [[ReplayConflicts]].
  *
