@@ -7,7 +7,8 @@ import iceberglite.storage.FileIO
  * The files that a scan has to read.
  *
  * @param tasks one task for each file, in the order of the manifests and of their entries or, if a server planned the
- *   scan, in the order of its plan. Incremental reads and changelogs are ordered by commit, and a changelog may have several tasks for a file
+ *   scan, in the order of its plan. Incremental reads and changelogs are ordered by commit, and a changelog may have
+ *   several tasks for a file
  * @param filter the scan's filter, bound to the scan's schema
  * @param statsToKeep the metrics that the files retain
  * @param io access to the files with the credentials of the plan; absent if the access of the table is used

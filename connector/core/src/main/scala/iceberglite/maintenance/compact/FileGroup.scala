@@ -56,8 +56,8 @@ object FileGroup {
 
   /**
    * Returns the files with the partition spec of the new files by partition, and all files with other partition specs
-   * as one group. Without clustering columns, only the files that [[isChosen]] selects are returned, so that a table with many
-   * files needs little memory.
+   * as one group. Without clustering columns, only the files that [[isChosen]] selects are returned, so that a table
+   * with many files needs little memory.
    */
   private[compact] def byPartition(
       table: Table,

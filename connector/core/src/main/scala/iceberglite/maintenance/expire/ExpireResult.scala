@@ -3,7 +3,7 @@ package iceberglite.maintenance.expire
 import iceberglite.spec.file.Content
 import iceberglite.table.RetainedFiles
 
-/** Numbers of files by kind. Deletion vectors count as position delete files. */
+/** Numbers of files by kind. A Puffin file with deletion vectors counts as one position delete file. */
 final case class FileCounts(
     dataFiles: Long = 0,
     positionDeleteFiles: Long = 0,

@@ -9,7 +9,7 @@ import iceberglite.tree.{FilePart, ManifestCache, MetadataTree, SeenParts, TreeT
  * The metadata trees of expired snapshots, compared with the trees of the remaining snapshots. A file may be deleted
  * only if no remaining snapshot and no remaining statistics refer to it.
  *
- * @param roots paths of the manifest lists of expired snapshots
+ * @param roots paths of the manifest lists of expired snapshots, or of their roots in version 4
  * @param manifests paths of other metadata files that only expired trees have
  * @param statistics paths of the statistics files that the table no longer refers to
  * @param expired the parts that only expired trees have (manifests in format versions 1 to 3). These parts list the

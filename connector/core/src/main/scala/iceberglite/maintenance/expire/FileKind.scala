@@ -8,14 +8,14 @@ sealed abstract class FileKind(val name: String) extends Serializable
 object FileKind {
   case object DataFile extends FileKind("data file")
 
-  /** Position delete files and deletion vectors. */
+  /** Position delete files, and Puffin files with deletion vectors. */
   case object PositionDeleteFile extends FileKind("position delete file")
   case object EqualityDeleteFile extends FileKind("equality delete file")
   case object Manifest extends FileKind("manifest")
   case object ManifestList extends FileKind("manifest list")
   case object StatisticsFile extends FileKind("statistics file")
 
-  /** A file in the table's directory that no version of the metadata refers to. */
+  /** A file in the table's directory that the newest metadata does not refer to, directly or through its snapshots. */
   case object OrphanFile extends FileKind("orphan file")
 
   def of(content: Content): FileKind = content match {

@@ -59,8 +59,8 @@ object OrphanOptions {
 final case class OrphanFile(path: String, kept: Option[KeptReason])
 
 /**
- * Deletes files that no version of a table's metadata refers to. A writer that fails before its commit leaves such
- * files.
+ * Deletes files that the newest metadata of a table does not refer to, directly or through its snapshots. A writer that
+ * fails before its commit leaves such files.
  *
  * The search starts from the newest metadata. Before each batch of files is deleted, the newest metadata is loaded
  * again, and files that a commit has added since then are kept. Files that the table does not own are also kept; see

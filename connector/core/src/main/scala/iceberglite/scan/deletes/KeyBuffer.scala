@@ -23,7 +23,7 @@ final class KeyBuffer {
 
   def putNull(): Unit = putTag(KeyBuffer.Null)
 
-  /** Appends an integer of any width, a date or a time. */
+  /** Appends an integer, a date, a time or a timestamp. */
   def putLong(value: Long): Unit = {
     putTag(KeyBuffer.Value)
     // `reserve` must be called before `numbers` is used, because it may replace the buffers.

@@ -22,7 +22,7 @@ sealed private[scan] trait InMemoryKeys extends KeySet {
   def foreach(key: KeyBuffer)(f: => Unit): Unit
 }
 
-/** Keys of a single column of integers, dates or times. */
+/** Keys of a single column of integers, dates, times or timestamps. */
 final class LongKeys private[scan] (values: LongSet, val hasNull: Boolean) extends InMemoryKeys {
   override def isEmpty: Boolean = values.isEmpty && !hasNull
   override def bytes: Long = values.bytes
