@@ -53,8 +53,8 @@ object PositionDeletesTable extends MetadataTable {
 }
 
 /**
- * The columns of the metadata table: the path, the position and the deleted row first, then columns with one value for each
- * delete file. The class is serializable, because executors read delete files.
+ * The columns of the metadata table: the path, the position and the deleted row first, then columns with one value for
+ * each delete file. The class is serializable, because executors read delete files.
  *
  * @param table the columns of the table, for the deleted row
  * @param hasContentRange whether there are columns for the position of a deletion vector in its file

@@ -9,7 +9,7 @@ sealed trait StreamPosition extends Product with Serializable {
 
 object StreamPosition {
 
-  /** The branch had no snapshot when the stream began, and nothing was read. */
+  /** The position before the first snapshot of the branch: nothing was read. */
   case object Empty extends StreamPosition {
     override def snapshotId: Option[Long] = None
   }
