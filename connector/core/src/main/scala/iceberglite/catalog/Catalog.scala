@@ -126,7 +126,7 @@ trait Catalog extends Committer with AutoCloseable {
   /** Returns a table. @throws iceberglite.spec.IcebergError.NotFound if the table does not exist */
   def table(id: TableIdentifier): Table = new Table(id, fullName(id), load(id), io, this)
 
-  /** Creates a table. @throws iceberglite.spec.IcebergError.AlreadyExists if the table exists */
+  /** Creates a table. @throws iceberglite.spec.IcebergError.AlreadyExists if a table or view with the name exists */
   def create(id: TableIdentifier, creation: TableCreation): Table = stage(id, creation, StageMode.Create).commit()
 
   /** Begins to create or replace a table. Readers see the change only after the staged table is committed. */

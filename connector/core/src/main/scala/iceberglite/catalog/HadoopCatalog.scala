@@ -10,9 +10,9 @@ import iceberglite.storage.FileIO
 import iceberglite.table._
 
 /**
- * A catalog of tables in directories below a warehouse directory. A namespace is a directory, and a table is a
- * directory whose subdirectory `metadata` contains metadata files. The file system must support exclusive creation of
- * files.
+ * A catalog of tables and views in directories below a warehouse directory. A table or view is a directory whose
+ * subdirectory `metadata` contains metadata files. Other directories are namespaces. The file system must support
+ * exclusive creation of files.
  *
  * @param warehouse the warehouse directory, without a trailing slash
  */

@@ -102,7 +102,8 @@ private[catalog] object MetricsReports {
   /**
    * Returns the reporter that the catalog property `metrics-reporter-impl` names.
    *
-   * @throws InvalidArgument if the class cannot be loaded, is not a [[MetricsReporter]], or its constructor fails
+   * @throws InvalidArgument if the class cannot be loaded, is not a [[MetricsReporter]], or has no constructor without
+   *   parameters, or if its constructor fails
    */
   def reporter(catalog: String, properties: Map[String, String]): Option[MetricsReporter] =
     CatalogProperty.MetricsReporterImpl.in(properties).map { className =>

@@ -38,7 +38,7 @@ object PointerMove {
    */
   case object Conflict extends PointerMove
 
-  /** The pointer was not changed, because the catalog was busy; a retry may succeed. */
+  /** The pointer was not changed, because the catalog was busy or did not grant its lock; a retry may succeed. */
   final case class Busy(reason: String) extends PointerMove
 
   /** The outcome is unknown, because the response of the catalog did not arrive. */

@@ -63,8 +63,8 @@ final private[catalog] class VersionFiles(io: FileIO, location: String) {
     if (path.substring(path.lastIndexOf('/') + 1).startsWith("v")) MetadataFiles.version(path) else None
 
   /**
-   * Returns the version number in the hint. The hint contains the number. Other writers may also store the name of a
-   * metadata file in the hint, with or without its extension.
+   * Returns the version number in the hint. This connector stores only the number. Other writers may store the name of
+   * a metadata file, with or without its extension.
    */
   def hint(): Option[Int] = {
     val text =
@@ -111,7 +111,8 @@ final private[catalog] class VersionFiles(io: FileIO, location: String) {
   }
 
   /**
-   * Scans forward from a version, for a limited number of steps. Returns the path of the newest version.
+   * Scans forward from a version. Returns the path of the newest version; `None` if there is no newer version. After a
+   * limited number of steps, the directory is listed instead.
    *
    * @param found the path of the version with this number; absent at the start of the scan
    */

@@ -195,8 +195,8 @@ final private[catalog] class VersionedTable(
   /**
    * Withdraws a commit, i.e. deletes its metadata file, if the table was dropped after the base was read. The commit
    * would restore the deleted table or, if the table was created again, overwrite the metadata of the new table. The
-   * check compares the table's UUID with that in the base's metadata file. It does not compare timestamps, because
-   * clocks differ and the timestamp of the base may be in the future.
+   * check compares the table's UUID with that in the base's metadata file. It does not depend on the age of the base,
+   * because clocks differ and the timestamp of the base may be in the future.
    */
   private def withdrawIfReplaced(base: TableVersion, committed: TableVersion, number: Int): Unit = {
     val isReplaced = creation.orUnknown(committed.metadataLocation) {

@@ -45,7 +45,8 @@ trait ViewCatalog extends Catalog {
    * Registers an existing metadata file as a view. The file is not deleted if the registration fails.
    *
    * @throws iceberglite.spec.IcebergError.AlreadyExists if a table or view with the name exists
-   * @throws iceberglite.spec.IcebergError.Unsupported if the catalog does not store the location of metadata files
+   * @throws iceberglite.spec.IcebergError.Unsupported if the catalog cannot register views, for example because it does
+   *   not store the location of metadata files
    */
   def registerView(id: TableIdentifier, metadataFile: String): ViewState
 

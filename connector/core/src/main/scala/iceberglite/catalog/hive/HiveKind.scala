@@ -30,7 +30,7 @@ sealed private[catalog] trait HiveKind[V] {
   def properties(state: V): Map[String, String]
 
   /**
-   * Creates the table of the Metastore that represents a new object.
+   * Creates the table of the Metastore that represents a new object, without the values that `update` sets.
    *
    * @param seconds creation time in seconds since 1970
    */

@@ -89,7 +89,8 @@ final private[hive] class HiveObjects(connections: HiveConnections) {
 /**
  * The location of a table of the Metastore.
  *
- * @param isTable whether the table of the Metastore represents an Iceberg table, and not an Iceberg view
+ * @param isTable whether the table of the Metastore represents an Iceberg table, and not a view or a table of another
+ *   format
  */
 final private[catalog] case class HiveTableLocation(
     id: TableIdentifier,

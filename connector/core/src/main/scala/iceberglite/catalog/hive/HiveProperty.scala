@@ -10,7 +10,7 @@ object HiveProperty {
   val ListAll: CatalogProperty = declared(CatalogProperty(
     "list-all-tables",
     Some("false"),
-    "Whether a Hive catalog also lists tables that are not Iceberg tables"
+    "Whether a Hive catalog also lists views and tables of other formats as tables"
   ))
   val IdleMs: CatalogProperty = declared(CatalogProperty(
     "client.pool.cache.eviction-interval-ms",

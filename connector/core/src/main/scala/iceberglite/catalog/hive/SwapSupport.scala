@@ -18,7 +18,8 @@ final private[hive] class SwapSupport(objects: HiveObjects, uri: String) {
   /**
    * Tests whether the Metastore supports compare-and-swap, with an update that every Metastore rejects. The update
    * changes the partition keys, which is not allowed, and expects a parameter value that the table does not have. Only
-   * a Metastore that supports compare-and-swap reports the value as the reason. A positive result is not tested again.
+   * a Metastore that supports compare-and-swap reports the value as the reason. After a positive result, the test is
+   * not repeated.
    *
    * @throws Unsupported if the Metastore does not support compare-and-swap, so that commits without the lock would
    *   overwrite each other

@@ -73,9 +73,7 @@ private[orc] object OrcSkipping {
 
   private def encoded(value: Literal): ByteBuffer = SingleValue.encode(value)
 
-  /**
-   * Returns a content file with the metrics of a stripe or row group, because [[InclusiveMetrics]] tests content files.
-   */
+  /** Returns a content file with the metrics of a stripe or row group, which [[InclusiveMetrics]] can test. */
   private def contentFile(rows: Long, metrics: Metrics): ContentFile =
     ContentFile(Content.Data, "", FileFormat.Orc, 0, PartitionTuple.Empty, rows, 0L, metrics)
 }
