@@ -15,9 +15,9 @@ import iceberglite.spec.rest.{MetricsReport, MetricsReportJson}
 import iceberglite.table.{MetricsReporter, TableIdentifier}
 
 /**
- * Passes the metrics of a catalog's scans and commits to their receivers, on a background thread. A slow or
- * failing receiver neither delays nor fails the operation: if the receivers are slow, reports are dropped. Reports that
- * are not delivered when the process ends are lost.
+ * Passes the metrics of a catalog's scans and commits to their receivers, on a background thread. A slow or failing
+ * receiver neither delays nor fails the operation: if the receivers are slow, reports are dropped. Reports that are not
+ * delivered when the process ends are lost.
  *
  * @param receivers the functions that receive each report; if there are none, reports are not created
  * @param closeSeconds the time that `close` waits for the receivers
@@ -102,8 +102,8 @@ private[catalog] object MetricsReports {
   /**
    * Returns the reporter that the catalog property `metrics-reporter-impl` names.
    *
-   * @throws InvalidArgument if the class cannot be loaded, is not a [[MetricsReporter]], or has no constructor without
-   *   parameters, or if its constructor fails
+   * @throws InvalidArgument if the class cannot be loaded, is not a [[MetricsReporter]], has no constructor without
+   *   parameters, or has a constructor that fails
    */
   def reporter(catalog: String, properties: Map[String, String]): Option[MetricsReporter] =
     CatalogProperty.MetricsReporterImpl.in(properties).map { className =>
