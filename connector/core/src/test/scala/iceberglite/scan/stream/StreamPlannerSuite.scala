@@ -68,6 +68,12 @@ class StreamPlannerSuite extends AnyFunSuite {
     def behind(position: StreamPosition): Int = StreamBacklog.after(state(t), StreamOffset(position)).snapshots
     assert(Seq(Empty, InCommit(first, 0), After(first), After(last)).map(behind) == Seq(3, 3, 2, 0))
     assert(behind(After(first + last)) == 3, "an offset that the branch does not contain")
+    t.append(file("d"), file("e"), file("f"), file("g"))
+    val newest = t.metadata.currentSnapshot.map(_.snapshotId).getOrElse(fail("no snapshot"))
+    def files(position: StreamPosition): Long = StreamBacklog.after(state(t), StreamOffset(position)).files
+    val positions = Seq(Empty, InCommit(newest, 0), InCommit(newest, 3), InSnapshot(newest, 0), InSnapshot(newest, 6))
+    // The summaries lack the totals of the snapshots, so the first snapshot is counted like another commit.
+    assert(positions.map(files) == Seq(7, 4, 1, 4, 0))
   }
 
   test("the limits of files, rows and bytes divide commits into batches, and each batch contains at least one file") {

@@ -180,6 +180,7 @@ final private[source] class IcebergStream(
     Map(
       "snapshotsBehind" -> backlog.snapshots.toString,
       "filesBehind" -> backlog.files.toString,
+      "rowsBehind" -> backlog.rows.toString,
       "bytesBehind" -> backlog.bytes.toString
     ).asJava
   }

@@ -1,5 +1,8 @@
 package iceberglite.spark.stream.source
 
+import java.util.concurrent.{FutureTask, TimeUnit}
+import java.util.concurrent.atomic.{AtomicBoolean, AtomicInteger}
+
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
@@ -147,6 +150,36 @@ class ConsumerSuite extends AnyFunSuite with SourceFixture {
     val end = reader.latestOffset(reader.initialOffset(), limit)
     assert(Option(reader.latestOffset(end, limit)).isEmpty)
     assert(taggedSnapshots(t) == snapshots(t).takeRight(1))
+  }
+
+  test("a consumer reads each row once while snapshots expire all the time", Slow) {
+    val t = numbers(0 until 1)
+    val checkpoint = newCheckpoint()
+    val isDone = new AtomicBoolean
+    val expirations = new AtomicInteger
+    val expiring = new FutureTask[Unit](() =>
+      inSession(spark) { session =>
+        val older = "older_than => TIMESTAMP '2100-01-01 00:00:00', retain_last => 1"
+        while (!isDone.get) {
+          session.sql(s"CALL lite.system.expire_snapshots(table => '${t.stripPrefix("lite.")}', $older)")
+          expirations.incrementAndGet()
+        }
+      }
+    )
+    // The tag protects what is appended after the first run.
+    val first = read(stream(t, options: _*), checkpoint)
+    val thread = new Thread(expiring)
+    thread.start()
+    def appendAndRead(round: Int): Vector[String] = {
+      (0 until 3).foreach(i => append(t, 3 * round + i until 3 * round + i + 1))
+      read(stream(t, options: _*), checkpoint)
+    }
+    val later =
+      try Vector(1, 2, 3, 4).flatMap(appendAndRead)
+      finally isDone.set(true)
+    expiring.get(1, TimeUnit.MINUTES)
+    assert((first ++ later).sorted == texts(0 +: (3 until 15)))
+    assert(expirations.get > 1 && snapshots(t).size < 13)
   }
 
   test("without a consumer, a stream whose unread commits have expired fails, and the error says where to continue") {

@@ -5,7 +5,7 @@ import scala.collection.JavaConverters._
 
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.execution.streaming.StreamingQueryWrapper
-import org.apache.spark.sql.streaming.Trigger
+import org.apache.spark.sql.streaming.{StreamingQuery, Trigger}
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
@@ -60,9 +60,58 @@ class StreamReadSuite extends AnyFunSuite with SourceFixture {
       query.processAllAvailable()
       assert(sorted("SELECT * FROM running_query") == texts(0 until 5))
       val metrics = query.lastProgress.sources.head.metrics.asScala
-      assert(metrics == Map("snapshotsBehind" -> "0", "filesBehind" -> "0", "bytesBehind" -> "0"))
+      assert(metrics == Map("snapshotsBehind" -> "0", "filesBehind" -> "0", "rowsBehind" -> "0", "bytesBehind" -> "0"))
       assert(query.lastProgress.sources.head.description.contains(t))
     } finally query.stop()
+  }
+
+  /** Returns the lag in the progress of each micro-batch: the snapshots, files and rows that are still to be read. */
+  private def lags(query: StreamingQuery): Seq[Seq[Int]] = {
+    val metrics = query.recentProgress.toSeq.filter(_.numInputRows > 0).map(_.sources.head.metrics.asScala)
+    metrics.foreach(m => assert((m("bytesBehind") != "0") == (m("filesBehind") != "0"), m))
+    metrics.map(m => Seq("snapshotsBehind", "filesBehind", "rowsBehind").map(m(_).toInt))
+  }
+
+  private def runLimited(stream: DataFrame, checkpoint: String): StreamingQuery = {
+    val query = stream.writeStream.format("noop").option("checkpointLocation", checkpoint)
+      .trigger(Trigger.AvailableNow).start()
+    query.awaitTermination()
+    query
+  }
+
+  test("the progress of a query that is behind contains the snapshots, files and rows that it has not read") {
+    val t = numbers(0 until 3, 3 until 5, 5 until 6)
+    val checkpoint = newCheckpoint()
+    assert(lags(runLimited(stream(t, oneFile), checkpoint)) == Seq(Seq(2, 2, 3), Seq(1, 1, 1), Seq(0, 0, 0)))
+    Seq(6 until 8, 8 until 9).foreach(append(t, _))
+    assert(lags(runLimited(stream(t, oneFile), checkpoint)) == Seq(Seq(1, 1, 1), Seq(0, 0, 0)))
+    val current = runLimited(stream(t, oneFile, "stream-from" -> "current"), newCheckpoint())
+    // Four of the five files of the first snapshot with about 4/5 of its nine rows are left, and so on.
+    assert(lags(current) == Seq(Seq(1, 4, 7), Seq(1, 3, 5), Seq(1, 2, 4), Seq(1, 1, 2), Seq(0, 0, 0)))
+  }
+
+  test("a query that is restarted within its first snapshot reads the rest of it, and then the later commits") {
+    val t = newTable()
+    sql(s"CREATE TABLE $t (id BIGINT, name STRING) USING iceberg TBLPROPERTIES " +
+      "('format-version' = '2', 'write.delete.mode' = 'merge-on-read')")
+    Seq(0 until 2, 2 until 4, 4 until 6, 6 until 8).foreach(append(t, _))
+    sql(s"DELETE FROM $t WHERE id IN (1, 4)")
+    val checkpoint = newCheckpoint()
+    def run(failAt: Long): Vector[Vector[String]] =
+      batches(stream(t, oneFile, "stream-from" -> "current"), checkpoint, failAt = Some(failAt))
+    val first = run(1)
+    assert(first.size == 1)
+    // The later commits rewrite the files of the first snapshot, and delete rows that are still to be read.
+    compact(t)
+    append(t, 8 until 9)
+    val second = run(2)
+    assert(second.size == 1, "the failed micro-batch runs again")
+    append(t, 9 until 10)
+    val rest = run(-1)
+    assert((first ++ second ++ rest).flatten.sorted == texts(Seq(0, 2, 3, 5, 6, 7, 8, 9)))
+    assert((first ++ second ++ rest.take(2)).forall(_.forall(row => texts(0 until 8).contains(row))))
+    assert(rest.drop(2) == Vector(texts(8 until 9), texts(9 until 10)))
+    assert(run(-1).isEmpty)
   }
 
   test("after a failure, the same micro-batch is read again, but if its commit was rolled back, the query then fails") {

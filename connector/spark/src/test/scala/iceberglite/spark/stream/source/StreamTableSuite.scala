@@ -4,10 +4,11 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.scan.stream.{StreamContent, StreamLimit, StreamOffset, StreamPlanner, StreamPosition}
 import iceberglite.spark.conf.TimeTravel
+import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.metadata.SnapshotRef
 import iceberglite.table.{Actions, Change, Committer, StreamConsumer, Table, TableIdentifier, TableVersion, TestTables}
-import iceberglite.table.action.SetRef
+import iceberglite.table.action.{ExpireOptions, ExpireSnapshots, SetRef}
 import iceberglite.tree.ManifestCache
 
 /**
@@ -75,6 +76,39 @@ class StreamTableSuite extends AnyFunSuite {
     val error = intercept[InvalidArgument](new ConsumerTag(etl, 1000L).advance(table, StreamPosition.After(id)))
     assert(error.getMessage.contains("The table has a branch stream-etl"))
     assert(actions.table.metadata.refs(etl.tag) == SnapshotRef.Branch(id))
+  }
+
+  private def retainOne = new ExpireSnapshots(ExpireOptions(olderThanMs = Some(Long.MaxValue), retainLast = Some(1)))
+
+  private def appended(actions: Actions, path: String): Long =
+    actions.append(TestTables.file(path)).currentSnapshot.map(_.snapshotId).getOrElse(fail("no snapshot"))
+
+  private def snapshotIds(actions: Actions): Vector[Long] = actions.table.metadata.snapshots.map(_.snapshotId)
+
+  test("an expiration keeps what a consumer has not read, even if the tag is set or moved during the expiration") {
+    for (isTagged <- Seq(false, true)) {
+      val actions = new Actions(TestTables.unpartitioned())
+      val ids = Seq("a", "b", "c", "d").map(appended(actions, _))
+      val tag = new ConsumerTag(etl, 1000000000000L)
+      val table = new StreamTable(actions.table, TimeTravel.Latest)
+      if (isTagged) tag.advance(table, StreamPosition.After(ids(1)))
+      val loaded = actions.table
+      tag.advance(table, StreamPosition.After(ids(2)))
+      // The expiration is computed for a version without the tag or with its earlier position, and then again.
+      actions.commitOn(loaded, retainOne)
+      assert(snapshotIds(actions) == ids.drop(2), s"isTagged=$isTagged")
+    }
+  }
+
+  test("a consumer cannot set its tag to a snapshot that has expired after the consumer has loaded the table") {
+    val actions = new Actions(TestTables.unpartitioned())
+    val Seq(first, second) = Seq("a", "b").map(appended(actions, _))
+    val table = new StreamTable(actions.table, TimeTravel.Latest)
+    actions.commit(retainOne)
+    val error =
+      intercept[IcebergError](new ConsumerTag(etl, 1000000000000L).advance(table, StreamPosition.After(first)))
+    assert(error.getMessage.contains(first.toString), error)
+    assert(snapshotIds(actions) == Vector(second) && !actions.table.metadata.refs.contains(etl.tag))
   }
 
   test("tags without a maximum age and tags with a blank id are not those of consumers") {
