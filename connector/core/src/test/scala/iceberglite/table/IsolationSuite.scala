@@ -61,8 +61,7 @@ class IsolationSuite extends AnyFunSuite {
       val first = commit(read, new FastAppend(Vector(fileOf("a", "theirs"))))
       val second = commit(first, new FastAppend(Vector(fileOf("b", "later"))))
       commit(second, new ExpireSnapshots(ExpireOptions(snapshotIds = first.metadata.currentSnapshotId.toSet)))
-      val error = intercept[ConcurrentChange](overwriteA(read, IsolationLevel.Serializable))
-      assert(error.getMessage.contains("since the branch was empty"))
+      intercept[ConcurrentChange](overwriteA(read, IsolationLevel.Serializable))
     }
   }
 

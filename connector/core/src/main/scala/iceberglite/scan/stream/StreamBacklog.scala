@@ -15,7 +15,7 @@ final case class StreamBacklog(snapshots: Int, files: Long, rows: Long, bytes: L
   private def +(other: StreamBacklog): StreamBacklog =
     StreamBacklog(snapshots + other.snapshots, files + other.files, rows + other.rows, bytes + other.bytes)
 
-  /** Returns the backlog without files that were read. Assumes that all files have the same number of rows and bytes. */
+  /** Returns the backlog without files that were read, as if all files had the same number of rows and bytes. */
   private def without(readFiles: Long): StreamBacklog = {
     val unread = math.max(0L, files - readFiles)
     def part(count: Long): Long = if (files <= 0) count else (count.toDouble * unread / files).round

@@ -118,9 +118,9 @@ final private[iceberglite] class WriteCommit(table: Table) extends ErrorBoundary
   }
 
   /**
-   * Commits changes. Only a conflict with the result of a search leads to another form: that form reads no rows, so that
-   * it has the intended effect on any rows. Other conflicts fail the write, because the other form has the same files
-   * and would only hide them.
+   * Commits changes. Only a conflict with the result of a search leads to another form: that form reads no rows, so
+   * that it has the intended effect on any rows. Other conflicts fail the write, because the other form does not
+   * resolve them.
    *
    * @return the outcome, or what to commit instead
    */

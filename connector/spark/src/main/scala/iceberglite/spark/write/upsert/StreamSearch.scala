@@ -61,7 +61,7 @@ final private[iceberglite] case class StreamSearch(session: SparkSession, maxByt
     }
 
   private def hasExpired(snapshot: Snapshot, table: Table): Boolean =
-    !table.refresh().metadata.snapshotsById.contains(snapshot.snapshotId)
+    !table.refresh().metadata.hasSnapshot(snapshot.snapshotId)
 
   private def find(
       keys: Vector[ContentFile],

@@ -4,8 +4,8 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.scan.stream.{StreamContent, StreamLimit, StreamOffset, StreamPlanner, StreamPosition}
 import iceberglite.spark.conf.TimeTravel
-import iceberglite.spec.IcebergError
-import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.spec.IcebergError.{InvalidArgument, NotFound}
+import iceberglite.spec.ObjectKind
 import iceberglite.spec.metadata.SnapshotRef
 import iceberglite.table.{Actions, Change, Committer, StreamConsumer, Table, TableIdentifier, TableVersion, TestTables}
 import iceberglite.table.action.{ExpireOptions, ExpireSnapshots, SetRef}
@@ -106,8 +106,8 @@ class StreamTableSuite extends AnyFunSuite {
     val table = new StreamTable(actions.table, TimeTravel.Latest)
     actions.commit(retainOne)
     val error =
-      intercept[IcebergError](new ConsumerTag(etl, 1000000000000L).advance(table, StreamPosition.After(first)))
-    assert(error.getMessage.contains(first.toString), error)
+      intercept[NotFound](new ConsumerTag(etl, 1000000000000L).advance(table, StreamPosition.After(first)))
+    assert(error.kind == ObjectKind.Snapshot && error.name == first.toString)
     assert(snapshotIds(actions) == Vector(second) && !actions.table.metadata.refs.contains(etl.tag))
   }
 
