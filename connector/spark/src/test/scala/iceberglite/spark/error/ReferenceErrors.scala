@@ -131,6 +131,7 @@ private[iceberglite] object ReferenceErrors {
       "Use a branch or tag of the table (metadata table `refs`)"
     case ObjectKind.PartitionField | ObjectKind.PartitionSpec =>
       "Use a partition field or spec of the table (`DESCRIBE EXTENDED`)"
+    case ObjectKind.Expression => "Use one of the ids that the procedure `expressions` lists"
     case ObjectKind.Schema | ObjectKind.SortOrder => "Use one of the ids in the table's metadata"
     case ObjectKind.ViewVersion => "Use a version of the view that its version log lists"
     case ObjectKind.ViewProperty => "Use a property of the view (`SHOW TBLPROPERTIES`), or add `IF EXISTS`"
