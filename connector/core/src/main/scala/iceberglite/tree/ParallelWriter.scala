@@ -8,8 +8,8 @@ import scala.util.control.NonFatal
 import iceberglite.storage.{FileIO, FileSink}
 
 /**
- * Writes the new metadata files of a commit. Files on remote storage are written in parallel, so that the commit does
- * not wait for one request after the other. Local files are written one after the other.
+ * Writes the new metadata files of a commit. Files on remote storage are written in parallel, so that the commit waits
+ * only for about the time of one request. A local file is written by the thread that calls [[write]].
  *
  * @param directory directory of the files
  * @param pool runs the writes to remote storage

@@ -22,8 +22,8 @@ trait SnapshotFiles {
   def changedParts: Vector[FilePart] = partsWrittenBy(_ == snapshot.snapshotId)
 
   /**
-   * Returns the parts that one of the given snapshots wrote, or from which it removed entries. These parts may also
-   * list files that were carried over.
+   * Returns the parts that one of the given snapshots wrote, or that it changed by a deletion vector (version 4). They
+   * may also list files that were carried over.
    */
   def partsWrittenBy(isGiven: Long => Boolean): Vector[FilePart]
 

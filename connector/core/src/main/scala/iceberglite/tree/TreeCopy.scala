@@ -19,7 +19,8 @@ trait TreeCopy {
    * called for every entry that is copied, including entries of removed files. It may be called several times for the
    * same file.
    *
-   * @param entry an entry of the original file; sequence numbers and row ids that it inherits may be absent
+   * @param entry an entry with its snapshot id. Inherited row ids are not filled in, and in versions 1 to 3, inherited
+   *   sequence numbers are not filled in either
    */
   def file(entry: ManifestEntry): ContentFile
 }

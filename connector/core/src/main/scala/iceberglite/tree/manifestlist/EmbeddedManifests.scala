@@ -5,8 +5,9 @@ import iceberglite.spec.metadata.Snapshot
 import iceberglite.tree.TreeTable
 
 /**
- * Reads the manifests of version 1 snapshots without a manifest list (spec: "Snapshots", `manifests`). The values that
- * a manifest list would contain are computed from the manifests themselves.
+ * Reads the manifests of version 1 snapshots without a manifest list (spec: "Snapshots", `manifests`). The counts and
+ * the partition spec id, which a manifest list would contain, are read from the manifests themselves. The manifests
+ * have no partition summaries.
  */
 private[manifestlist] object EmbeddedManifests {
 

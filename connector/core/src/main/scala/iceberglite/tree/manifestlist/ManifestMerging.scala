@@ -11,9 +11,10 @@ import iceberglite.spec.property.TableProperty
  * these manifests contain no entries of older snapshots.
  *
  * Bins are packed as in Apache Iceberg. Manifests of the same partition spec and content are packed into bins of the
- * target size, from the oldest to the newest, without changing the order. The manifests of a full bin are merged. The
- * newest bin of the newest manifest's partition spec is merged only if this bin and the manifests that the commit
- * writes for this spec are together at least `commit.manifest.min-count-to-merge` manifests.
+ * target size, from the oldest to the newest, without changing the order. The manifests of each bin are merged, with
+ * one exception for each content (data or deletes): the newest bin of the newest manifest's partition spec is merged
+ * only if this bin and the manifests that the commit writes for this spec are together at least
+ * `commit.manifest.min-count-to-merge` manifests.
  */
 private[manifestlist] object ManifestMerging {
 

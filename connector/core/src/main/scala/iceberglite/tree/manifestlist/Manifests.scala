@@ -211,8 +211,7 @@ object Manifests {
    * Writes a new manifest.
    *
    * @param entries the entries; in version 2 and later, existing and deleted entries must have their sequence numbers
-   * @return the manifest, with [[Unassigned]] for the sequence numbers that the manifest list assigns, and without a
-   *   first row id
+   * @return the manifest, with [[Unassigned]] for sequence numbers that the manifest list assigns
    */
   def write(
       to: FileSink,

@@ -41,7 +41,7 @@ final private[root] class EntryFiles(columns: StatsColumns) extends Serializable
   /** Returns the statistics of the columns, and the statistics that contain the partition values. */
   private def statsOf(file: ContentFile): ContentStats = {
     val measured = file.metrics match {
-      // Statistics of expressions that no partition field uses are kept, too.
+      // If the metrics have statistics of expressions that no partition field uses, these are kept, too.
       case typed: TypedMetrics =>
         typed.allStats.flatMap { case (id, stats) => columns.byId.get(id).map(c => id -> promoted(stats, c)) }
       case encoded =>

@@ -30,7 +30,7 @@ private[root] object EntrySizes {
   def vectorBytes(e: ContentEntry): Long =
     inlineBytes(e) + e.vector.collect { case InPuffin(_, size) if !e.isFile => size }.getOrElse(0L)
 
-  /** Returns the size of the texts and binary values in the bounds of an entry, in bytes. */
+  /** Returns the size of the strings and binary values in the bounds of an entry: characters plus bytes. */
   def boundBytes(e: ContentEntry): Long = e.stats.byId.valuesIterator.map(longBounds).sum
 
   private def longBounds(s: FieldStats): Long = s.lower.fold(0L)(lengthOf) + s.upper.fold(0L)(lengthOf)

@@ -122,8 +122,8 @@ final private[root] class LeafPart(
   }
 
   /**
-   * Reads a leaf with the columns of version 4. Values that entries inherit from the leaf's entry in the root are not
-   * filled in.
+   * Reads a leaf with the columns of version 4, including the entries that the deletion vector removes. Values that
+   * entries inherit from the root, such as sequence numbers, are not filled in.
    *
    * @throws EntryFault if the file is not the leaf that the root describes
    */
@@ -133,7 +133,7 @@ final private[root] class LeafPart(
     found.copy(entries = counted(found.entries.iterator).toVector)
   }
 
-  /** Reads the entries one after the other, without inherited values; see [[contents]]. */
+  /** Reads the same entries as [[contents]], one after the other. Inherited values are not filled in. */
   def own(io: FileIO): Iterator[ContentEntry] = RootManifests.stream(io, path, columns, length, checkKind)(counted)
 
   private def checkKind(kind: ManifestKind): Unit = {
@@ -187,7 +187,7 @@ final private[root] class LeafPart(
     new LeafPart(described, removed, columns, specs.only(specId), listed)
   }
 
-  /** Returns the key of all entries in the file. Snapshots with different deletion vectors share them. */
+  /** Returns the key of all entries in the file. It does not depend on the deletion vector of the leaf. */
   override private[tree] def cacheKey(io: FileIO): PartKey = PartKey(
     io,
     path,

@@ -14,8 +14,8 @@ import iceberglite.tree.{EntrySizeEstimates, FilePart, ManifestRewrite, TreeTabl
  * @param replaced the ids of the replaced leaves (see [[LeafPart.id]]), with their first row ids
  * @param moved the keys of the files that the root listed itself, and that a new leaf lists; see [[InlinePart.key]]
  * @param parts the number of the replaced parts of the tree
- * @param groups for each replaced leaf, by its path, the new leaf that lists all of its files; `None` if several new
- *   leaves list them
+ * @param groups for the path of each replaced leaf, the path of the new leaf that lists all of its files; `None` if the
+ *   files may be divided among several new leaves, or if there are no live files
  * @param written the new leaves
  */
 final private[root] case class RewrittenLeaves(

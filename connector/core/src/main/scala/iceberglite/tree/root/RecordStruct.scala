@@ -8,7 +8,10 @@ import iceberglite.data.{Record, RecordValues}
 import iceberglite.spec.types.{NestedField, Type}
 import iceberglite.spec.types.Type._
 
-/** An invalid value in a manifest. Readers convert it to an error that names the file. */
+/**
+ * A violated rule of a manifest, or a partition field without an expression in the table metadata. Callers convert it
+ * to an error that names the file or the table.
+ */
 final private[root] case class EntryFault(reason: String) extends RuntimeException(reason) with NoStackTrace
 
 /** Converts the values of a column from and to the representation of [[Record]]. */

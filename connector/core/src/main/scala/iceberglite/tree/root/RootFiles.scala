@@ -103,7 +103,7 @@ final private[root] class RootFiles(
 
   override def entries(part: FilePart): Iterator[ManifestEntry] = part match {
     case leaf: LeafPart => positioned(leaf).map(_._2)
-    // The entries of the root are already in memory.
+    // The entries of the root are already in memory. The removed entries of a leaf are read without the cache.
     case other => table.reading(other.entries(io))
   }
 

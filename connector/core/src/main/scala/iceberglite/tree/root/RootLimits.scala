@@ -5,8 +5,8 @@ import iceberglite.spec.property.{TableProperty, Version4Property}
 /**
  * The limits that determine which entries a root lists itself, and when leaves are rewritten. Sizes are in bytes.
  *
- * @param maxInlineFiles the maximum number of files with the same content and partition spec that a commit adds
- *   directly to the root; if a commit adds more such files, new leaves list them
+ * @param maxInlineFiles the maximum number of files with the same content (data or deletes) and partition spec that a
+ *   commit adds directly to the root; if a commit adds more such files, new leaves list them
  * @param maxDataFiles the number of data files in a root above which the oldest ones move to a leaf
  * @param maxDeleteFiles the number of delete files in a root above which the oldest ones move to a leaf
  * @param flushedShare determines how many of the newest data files or delete files stay in the root when the oldest
@@ -19,8 +19,9 @@ import iceberglite.spec.property.{TableProperty, Version4Property}
  * @param inlineBytes the estimated size of the data files, or of the delete files, in a root above which the oldest
  *   ones move to a leaf; also the estimated size of the added files with the same content and partition spec above
  *   which new leaves list them
- * @param maxRootBytes the estimated size of a root above which all files that are carried over move to leaves, and all
- *   deletion vectors of leaves that are carried over move to a Puffin file
+ * @param maxRootBytes the estimated size of the entries that a commit carries over in the root. If it is exceeded, all
+ *   files that are carried over move to leaves, and all deletion vectors of leaves that are carried over move to a
+ *   Puffin file
  * @param maxVectorBytes the size of a deletion vector of a leaf above which it moves to a Puffin file
  * @param maxVectorsBytes the size of all deletion vectors in a root above which the largest ones move to a Puffin file
  * @param maxRewriteBytes the maximum estimated heap size of the entries that a rewrite of leaves holds at the same time

@@ -22,8 +22,8 @@ final private[root] class RootMaintenance(
 
   /**
    * Moves the oldest files of the root to leaves, if the root lists too many files, or if their entries are too large
-   * together. The deletion vectors of moved data files move to a delete manifest whose `referenced_file` is the data
-   * manifest of these data files.
+   * together. If the root itself lists deletion vectors of moved data files, these move to a delete manifest whose
+   * `referenced_file` is the data manifest of these data files.
    *
    * @param entries the entries that the commit carries over
    * @param all whether to move all files
@@ -42,8 +42,8 @@ final private[root] class RootMaintenance(
     e.content == EntryContent.PositionDeletes || e.content == EntryContent.EqualityDeletes
 
   /**
-   * Returns the oldest entries, which move to a leaf; empty if there are at most `limit` entries and they are not too
-   * large together.
+   * Returns the oldest entries, which move to a leaf; all entries if `all` is set; otherwise empty if there are at most
+   * `limit` entries and they are not too large together.
    */
   private def oldest(entries: Vector[ContentEntry], limit: Int, all: Boolean): Vector[ContentEntry] =
     if (all) entries
@@ -149,7 +149,10 @@ final private[root] class RootMaintenance(
       .takeWhile(_._1 <= limits.maxFoldBytes).flatMap(_._2)
   }
 
-  /** Returns groups of leaves of about the same size, which list files of the same content and partition spec. */
+  /**
+   * Returns groups of leaves with about the same number of entries. The leaves of a group list files of the same
+   * content and partition spec and have the same referenced file, if any.
+   */
   private def chooseMerged(leaves: Vector[LeafPart]): Vector[Vector[LeafPart]] = {
     def key(l: LeafPart) = (l.content.code, l.specId, l.leaf.referencedFile, tier(l.leaf.recordCount))
     val tiers = leaves.groupBy(key)

@@ -70,8 +70,8 @@ final private[root] class RootWriter(
 
   /**
    * Decides which added files the root lists itself. Returns these files, and new leaves for the other files. New
-   * leaves are written if there are too many files with the same content and partition spec, or if they are too large
-   * for the root.
+   * leaves are written if there are too many files with the same content (data or deletes) and partition spec, or if
+   * their entries are too large for the root.
    */
   private def placeAdded(
       added: Vector[ManifestEntry],

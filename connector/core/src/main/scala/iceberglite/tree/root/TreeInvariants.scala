@@ -95,8 +95,9 @@ final private[root] class TreeInvariants(
   }
 
   /**
-   * I7: the counts of a leaf are those of its entries, and the statistics of the leaf cover the statistics of every
-   * live file in it. I11: a leaf that is carried over lists no file that the snapshot adds.
+   * I7: the counts of a leaf are those of its entries, its minimum sequence number is at most that of its live entries,
+   * and the statistics of the leaf cover the statistics of every live file in it. I11: a leaf that is carried over
+   * lists no file that the snapshot adds.
    */
   private def columnarLeaf(leaf: LeafPart): Vector[TreeViolation] = {
     val isCarriedOver = leaf.leaf.version.status != EntryStatus.Added

@@ -25,8 +25,8 @@ private[root] object TreeNodes {
 
   /**
    * Returns the description of a leaf. Its counts of added and existing files include only live entries. Its count of
-   * deleted files includes the entries that its deletion vector removes. If the leaf has a deletion vector, the row
-   * counts are absent.
+   * deleted files includes the entries that its deletion vector removes. If it has such a vector, its row counts are
+   * absent.
    *
    * @param live returns the entries that the vector does not remove. They are read only if the entries have several
    *   statuses, as in some manifests of earlier versions
