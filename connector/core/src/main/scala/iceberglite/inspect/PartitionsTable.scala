@@ -50,7 +50,8 @@ object PartitionsTable extends MetadataTable {
     val (partition, columns) = (new PartitionStruct(metadata), schema(table))
     val pruning = new EntryPruning(request, tree.specs)
     val needsUpdates = updates.exists(request.needs)
-    val times = if (needsUpdates) metadata.snapshots.map(s => s.snapshotId -> s.timestampMs).toMap else Map.empty[Long, Long]
+    val times =
+      if (needsUpdates) metadata.snapshots.map(s => s.snapshotId -> s.timestampMs).toMap else Map.empty[Long, Long]
     Some(snapshot.toVector.flatMap { s =>
       val files = MetadataTree.at(s, tree)
       val parts = files.parts.filter(part => request.filter == AlwaysTrue || pruning.mightMatch(part))

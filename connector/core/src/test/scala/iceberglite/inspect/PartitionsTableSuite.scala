@@ -84,8 +84,9 @@ class PartitionsTableSuite extends AnyFunSuite {
         value(n => DoubleLiteral(if (n == 0) Double.NaN else n.toDouble))
       ))
       for (commit <- 1 to 1 + random.nextInt(8)) {
-        val files = (1 to 1 + random.nextInt(3)).map(i => file(s"f$commit-$i", tuple, specId = 1, records = i.toLong)) ++
-          (1 to random.nextInt(2)).map(i => file(s"g$commit-$i", PartitionTuple(tuple.values.take(1))))
+        val files =
+          (1 to 1 + random.nextInt(3)).map(i => file(s"f$commit-$i", tuple, specId = 1, records = i.toLong)) ++
+            (1 to random.nextInt(2)).map(i => file(s"g$commit-$i", PartitionTuple(tuple.values.take(1))))
         t.append(files: _*)
       }
       val columns = PartitionsTable.schema(t.table).fields.map(_.name)

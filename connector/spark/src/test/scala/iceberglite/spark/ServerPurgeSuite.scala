@@ -24,7 +24,8 @@ class ServerPurgeSuite extends AnyFunSuite with SharedSession {
 
   for ((kind, properties) <- catalogs) test(s"DROP TABLE PURGE leaves no directory of the table ($kind)", Slow) {
     val catalog = s"purging_$kind"
-    val settings = SharedSession.catalogConf(catalog, classOf[SparkCatalog].getName, ("type" -> kind) +: properties(): _*)
+    val settings =
+      SharedSession.catalogConf(catalog, classOf[SparkCatalog].getName, ("type" -> kind) +: properties(): _*)
     inSession(SharedSession.liteExtensions.newSession()) { session =>
       settings.foreach { case (key, value) => session.conf.set(key, value) }
       val namespace = s"$catalog.purged_${SharedSession.counter.incrementAndGet()}"

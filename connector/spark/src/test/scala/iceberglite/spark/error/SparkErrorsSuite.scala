@@ -121,7 +121,9 @@ class SparkErrorsSuite extends AnyFunSuite {
 
   test("the list of errors in docs/reference.md has a sample of each error, and of each kind that the sources name") {
     val declared = classOf[IcebergError].getDeclaredClasses.filter(classOf[IcebergError].isAssignableFrom(_))
-    assert(declared.length > 10 && ReferenceErrors.samples.map(_.getClass.getName).toSet == declared.map(_.getName).toSet)
+    assert(
+      declared.length > 10 && ReferenceErrors.samples.map(_.getClass.getName).toSet == declared.map(_.getName).toSet
+    )
     val sources = Seq("spec", "core", "spark").map(module => Paths.get("connector", module, "src", "main"))
       .flatMap(filesIn)
       .filter(_.toString.endsWith(".scala")).map(file => new String(Files.readAllBytes(file), UTF_8))

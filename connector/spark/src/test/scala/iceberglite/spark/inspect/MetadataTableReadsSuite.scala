@@ -147,7 +147,8 @@ class MetadataTableReadsSuite extends AnyFunSuite with SharedSession {
     intercept[Exception](read(s"$t.partitions", byTasks: _*).collect())
   }
 
-  private def pathOf(location: String): String = if (location.startsWith("/")) location else URI.create(location).getPath
+  private def pathOf(location: String): String =
+    if (location.startsWith("/")) location else URI.create(location).getPath
 
   test("a filter on the content, the partition spec or the partition omits the manifests that cannot match") {
     def tasks(filter: String): Int = tasksOf(read(s"$table.files", "split-size" -> "1").where(filter)).getOrElse(0)
