@@ -94,7 +94,8 @@ lazy val core = (project in file("connector/core"))
     tested,
     name := "iceberg-lite-core",
     publish / skip := true,
-    libraryDependencies ++= Dependencies.formats ++ Dependencies.hive ++ Dependencies.s3 ++ Dependencies.drivers,
+    libraryDependencies ++= Dependencies.formats ++ Dependencies.hive ++ Dependencies.s3 ++ Dependencies.drivers ++
+      Dependencies.tokenProviders,
     libraryDependencies += Dependencies.peer % Test
   )
 

@@ -51,6 +51,16 @@ object Dependencies {
     "com.amazonaws" % "aws-java-sdk-bundle" % "1.12.262"
   ).map(_.intransitive() % Provided)
 
+  /**
+   * The interfaces by which Hadoop's file systems for Google Cloud Storage and Azure Data Lake Storage get tokens. Users
+   * add these file systems for tables there.
+   */
+  val tokenProviders: Seq[ModuleID] = Seq(
+    "com.google.cloud.bigdataoss" % "util" % "2.2.26",
+    "com.google.cloud.bigdataoss" % "util-hadoop" % "hadoop3-2.2.26",
+    "org.apache.hadoop" % "hadoop-azure" % "3.3.4"
+  ).map(_.intransitive() % Provided)
+
   /** JDBC drivers for the servers of the tests. */
   val drivers: Seq[ModuleID] = Seq("org.postgresql" % "postgresql" % "42.7.7" % Test)
 

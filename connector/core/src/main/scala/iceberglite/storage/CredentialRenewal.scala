@@ -35,7 +35,8 @@ trait CredentialSource {
 /**
  * Renews vended credentials while a query runs, on the driver and on executors. Each file is opened with
  * credentials that are valid when it is opened. Credentials are renewed before they expire, once in each process. Other
- * threads use the old credentials until these expire, and then wait. Files that are open keep their credentials.
+ * threads use the old credentials until these expire, and then wait. Files that are open on S3 keep their credentials;
+ * those on Google Cloud Storage and Azure Data Lake Storage get the new ones.
  */
 object CredentialRenewal {
   private val log = LoggerFactory.getLogger("iceberglite.storage.CredentialRenewal")
@@ -45,6 +46,9 @@ object CredentialRenewal {
   /** The key ends with `secret`, because Hadoop hides the values of such keys. */
   private val Request = "iceberglite.credentials.request.secret"
   private val Table = "iceberglite.credentials.table"
+
+  /** The key of the holder of renewed credentials, so that file systems which were created with them find the holder. */
+  private val HolderKey = "iceberglite.credentials.holder"
 
   /** Credentials are renewed this long before they expire, or after half of their lifetime if this is later. */
   private val MaxMarginMs = 300000L
@@ -82,12 +86,12 @@ object CredentialRenewal {
    */
   private[storage] def current(conf: Configuration, nowMs: => Long = System.currentTimeMillis): Configuration =
     Option(conf.get(ExpiresMs)).flatMap(text => Try(text.toLong).toOption).fold(conf) { expiresMs =>
-      val key = conf.get(StorageSettings.Fingerprint, "")
-      holders.getOrAdd(key, 1L, Limits)(new Holder(conf, expiresMs, nowMs)).at(nowMs)
+      val key = conf.get(HolderKey, conf.get(StorageSettings.Fingerprint, ""))
+      holders.getOrAdd(key, 1L, Limits)(new Holder(key, conf, expiresMs, nowMs)).at(nowMs)
     }
 
   /** The newest credentials of one table in this process. */
-  final private class Holder(original: Configuration, firstExpiresMs: Long, firstMs: Long) {
+  final private class Holder(key: String, original: Configuration, firstExpiresMs: Long, firstMs: Long) {
     private val table = original.get(Table, "")
     private val lock = new ReentrantLock
     @volatile private var valid = Valid(original, Some(firstExpiresMs), renewalTime(firstMs, firstExpiresMs))
@@ -114,8 +118,10 @@ object CredentialRenewal {
     private def renew(nowMs: Long): Unit =
       try {
         val renewed = newSource().renew(original.getRaw(Request))
+        val conf = StorageSettings.configuration(original, renewed.properties)
+        conf.set(HolderKey, key)
         valid = Valid(
-          StorageSettings.configuration(original, renewed.properties),
+          conf,
           renewed.expiresMs,
           renewed.expiresMs.fold(Long.MaxValue)(renewalTime(nowMs, _))
         )

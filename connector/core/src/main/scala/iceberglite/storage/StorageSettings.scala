@@ -40,14 +40,14 @@ object StorageSettings {
    * Returns the configuration for a catalog.
    *
    * @param properties properties of the catalog: Hadoop settings (`hadoop.fs.s3a.endpoint`) and S3 settings with the
-   *   names in [[S3Settings]]; Hadoop settings take precedence
+   *   names in [[S3Settings]], or vended tokens ([[VendedTokens]]); Hadoop settings take precedence
    */
   def configuration(base: Configuration, properties: Map[String, String]): Configuration = {
     val conf = new Configuration(base)
     // Metadata of other Iceberg implementations contains paths with the scheme `s3`, whereas the Hadoop scheme for S3
     // is `s3a`.
     S3.foreach(scheme => if (Option(conf.get(implKey(scheme))).isEmpty) conf.set(implKey(scheme), S3A))
-    val overrides = S3Settings.hadoop(properties) ++ properties.collect {
+    val overrides = S3Settings.hadoop(properties) ++ VendedTokens.hadoop(properties) ++ properties.collect {
       case (key, value) if key.startsWith(HadoopPrefix) => key.substring(HadoopPrefix.length) -> value
     }
     checkClientFactory(base, properties)

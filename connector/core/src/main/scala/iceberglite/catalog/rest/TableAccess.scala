@@ -4,7 +4,7 @@ import scala.util.Try
 
 import iceberglite.spec.property.TableProperty
 import iceberglite.spec.rest.RestResponseJson.{Credential, LoadedTable}
-import iceberglite.storage.{CredentialRenewal, FileIO, S3Settings, VendedSettings}
+import iceberglite.storage.{CredentialRenewal, FileIO, S3Settings, VendedSettings, VendedTokens}
 
 /**
  * The access to one table's files.
@@ -90,10 +90,16 @@ final private[rest] case class VendedCredentials(
     val others = ofOtherBuckets
     val own = ofOwnBucket.fold(config)(merged)
     VendedSettings(
-      accepted(own) ++ others.flatMap { case (bucket, c) => S3Settings.ofBucket(bucket, accepted(merged(c))) },
-      (own +: others.values.map(_.config).toVector).flatMap(expiry).reduceOption(_ min _)
+      sasTokens ++ accepted(own) ++ others.flatMap { case (bucket, c) =>
+        S3Settings.ofBucket(bucket, accepted(merged(c)))
+      },
+      (own +: sasTokens +: others.values.map(_.config).toVector).flatMap(expiry).reduceOption(_ min _)
     )
   }
+
+  /** The tokens for Azure accounts other than that of the table's location. Hadoop has a token for each account. */
+  private lazy val sasTokens: Map[String, String] =
+    credentials.flatMap(_.config).filter { case (key, _) => VendedTokens.isSas(key) }.toMap
 
   /** Selects the credential for the bucket of the table's location. */
   private def ofOwnBucket: Option[Credential] = {
@@ -108,7 +114,7 @@ final private[rest] case class VendedCredentials(
   private def merged(credential: Credential): Map[String, String] = {
     val replaced =
       if (credential.config.contains(S3Settings.AccessKey)) ReplacedKeys else Set.empty[String]
-    config -- replaced ++ credential.config
+    config -- replaced -- VendedTokens.replacedBy(credential.config, config.keys) ++ credential.config
   }
 
   /**
@@ -137,6 +143,8 @@ final private[rest] case class VendedCredentials(
 private[rest] object VendedCredentials {
   private val ExpiresAtMs = "s3.session-token-expires-at-ms"
 
+  private def isExpiry(key: String): Boolean = key == ExpiresAtMs || VendedTokens.isExpiry(key)
+
   /** The settings that the keys of another identity replace. */
   val ReplacedKeys: Set[String] = S3Settings.IdentityKeys + ExpiresAtMs
 
@@ -145,19 +153,20 @@ private[rest] object VendedCredentials {
     table.metadata.location,
     Vector(TableProperty.DataPath, TableProperty.MetadataPath)
       .flatMap(TableProperty.of(_, table.metadata.properties)),
-    table.config.filter { case (key, _) => isAccepted(key) || key == ExpiresAtMs },
+    table.config.filter { case (key, _) => isAccepted(key) || isExpiry(key) },
     table.credentials
   )
 
   /**
-   * Whether a setting from the server is passed to the file systems. Only known S3 settings are passed, because other
-   * Hadoop settings could name classes to load.
+   * Whether a setting from the server is passed to the file systems. Only known S3 settings and tokens are passed,
+   * because other Hadoop settings could name classes to load.
    */
-  private def isAccepted(key: String): Boolean = S3Settings.isVended(key)
+  private def isAccepted(key: String): Boolean = S3Settings.isVended(key) || VendedTokens.isVended(key)
 
   private def accepted(config: Map[String, String]): Map[String, String] =
-    config.filter { case (key, value) => isAccepted(key) && value.nonEmpty }
+    config.filter { case (key, value) => (isAccepted(key) || VendedTokens.isExpiry(key)) && value.nonEmpty }
 
+  /** Returns the time at which the first of the credentials expires. */
   private def expiry(config: Map[String, String]): Option[Long] =
-    config.get(ExpiresAtMs).flatMap(text => Try(text.trim.toLong).toOption)
+    config.collect { case (key, text) if isExpiry(key) => Try(text.trim.toLong).toOption }.flatten.reduceOption(_ min _)
 }

@@ -243,6 +243,60 @@ class TableAccessSuite extends AnyFunSuite {
     }
   }
 
+  for {
+    (store, place, token, expiry, hadoopKey) <- Seq(
+      ("GCS", "gs://bucket/db/t", "gcs.oauth2.token", "gcs.oauth2.token-expires-at", "iceberglite.gcs.token.secret"),
+      (
+        "ADLS",
+        "abfss://c@acc.dfs.core.windows.net/db/t",
+        "adls.sas-token.acc.dfs.core.windows.net",
+        "adls.sas-token-expires-at-ms.acc.dfs.core.windows.net",
+        "iceberglite.adls.sas-token.acc.dfs.core.windows.net.secret"
+      )
+    )
+  } test(s"tokens for $store are vended, and renewed while a query runs") {
+    withStub { stub =>
+      def credential(value: String, expiresMs: Long): String =
+        s"""{"prefix":"$place","config":{"$token":"$value","$expiry":"$expiresMs","fs.s3a.impl":"evil.Class"}}"""
+      stub.on("GET /v1/config")(json(s"""{"endpoints":$endpoints}"""))
+      val old = s"""{"$token":"ignored","$expiry":"1"}"""
+      stub.on(path)(table(
+        metadata.edited(location = place),
+        file,
+        s""","config":$old,"storage-credentials":[${credential("T1", 5)}]"""
+      ))
+      val later = System.currentTimeMillis + 10L * 3600 * 1000
+      stub.on(s"$path/credentials")(json(s"""{"storage-credentials":[${credential("T2", later)}]}"""))
+      val loaded = stub.on(new HadoopFileIO(new Configuration(false)), "token" -> "t0ken").table(id)
+      val conf = settings(loaded)
+      assert(conf.get(hadoopKey) == "T1" && Option(conf.get("fs.s3a.impl")).exists(_ != "evil.Class"))
+      assert(conf.get("iceberglite.credentials.expires-at-ms") == "5")
+      val renewed = new RestCredentials().renew(requestFor(loaded).get)
+      assert(renewed.properties(token) == "T2" && renewed.expiresMs.contains(later))
+      assert(!renewed.properties.contains("fs.s3a.impl"))
+      assert(stub.lines.last == s"$path/credentials")
+    }
+  }
+
+  test("the signatures of all Azure accounts of a table are used, each with its own expiration") {
+    withStub { stub =>
+      def credential(account: String, expiresMs: Long): String =
+        s"""{"prefix":"abfss://c@$account.dfs.core.windows.net/","config":""" +
+          s"""{"adls.sas-token.$account":"S-$account","adls.sas-token-expires-at-ms.$account":"$expiresMs"}}"""
+      val credentials = s"[${credential("a", 20)},${credential("b", 10)}]"
+      stub.on("GET /v1/config")(json(s"""{"endpoints":$endpoints}"""))
+      stub.on(path)(table(
+        metadata.edited(location = "abfss://c@a.dfs.core.windows.net/db/t"),
+        file,
+        s""","storage-credentials":$credentials"""
+      ))
+      val conf = settings(stub.on(new HadoopFileIO(new Configuration(false))).table(id))
+      for (account <- Seq("a", "b"))
+        assert(conf.get(s"iceberglite.adls.sas-token.$account.dfs.core.windows.net.secret") == s"S-$account")
+      assert(conf.get("iceberglite.credentials.expires-at-ms") == "10")
+    }
+  }
+
   test("credentials are not renewed if they do not expire, or if the server has no endpoint for credentials") {
     withStub { stub =>
       val expiring = config("AK1", ",\"s3.session-token-expires-at-ms\":\"5\"")
