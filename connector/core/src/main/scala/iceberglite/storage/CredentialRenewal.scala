@@ -47,7 +47,7 @@ object CredentialRenewal {
   private val Request = "iceberglite.credentials.request.secret"
   private val Table = "iceberglite.credentials.table"
 
-  /** The key of the holder of renewed credentials, so that file systems which were created with them find the holder. */
+  /** The key of the holder of renewed credentials, by which file systems with these credentials find the holder. */
   private val HolderKey = "iceberglite.credentials.holder"
 
   /** Credentials are renewed this long before they expire, or after half of their lifetime if this is later. */
