@@ -43,8 +43,9 @@ private[iceberglite] object VendedTokens {
 
   /** Returns the settings of Hadoop that correspond to vended tokens. Other keys are ignored. */
   private[storage] def hadoop(properties: Map[String, String]): Map[String, String] =
-    gcs(properties) ++ properties.collect { case (key, token) if key.startsWith(SasToken) && token.nonEmpty =>
-      adls(hostOf(key.stripPrefix(SasToken)), token)
+    gcs(properties) ++ properties.collect {
+      case (key, token) if key.startsWith(SasToken) && token.nonEmpty =>
+        adls(hostOf(key.stripPrefix(SasToken)), token)
     }.flatten
 
   /** The key of the provider's class depends on the version of the file system, so that it is set twice. */

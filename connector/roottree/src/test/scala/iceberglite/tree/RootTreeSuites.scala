@@ -1,7 +1,7 @@
 package iceberglite.tree
 
 import iceberglite.catalog.{HostileMetadataSuite, OwnedLocationsSuite}
-import iceberglite.inspect.MetadataTablesSuite
+import iceberglite.inspect.{MetadataTablesSuite, PartitionsTableSuite}
 import iceberglite.maintenance.TablePathRewriteSuite
 import iceberglite.scan._
 import iceberglite.sim.SimulationSuite
@@ -27,4 +27,5 @@ class RootFileActionsSuite extends FileActionsSuite
 class RootHostileMetadataSuite extends HostileMetadataSuite
 class RootOwnedLocationsSuite extends OwnedLocationsSuite
 class RootMetadataTablesSuite extends MetadataTablesSuite
+class RootPartitionsTableSuite extends PartitionsTableSuite
 class RootTablePathRewriteSuite extends TablePathRewriteSuite

@@ -1,7 +1,7 @@
 package iceberglite.tree
 
 import iceberglite.catalog.{HostileMetadataSuite, OwnedLocationsSuite}
-import iceberglite.inspect.MetadataTablesSuite
+import iceberglite.inspect.{MetadataTablesSuite, PartitionsTableSuite}
 import iceberglite.maintenance.TablePathRewriteSuite
 import iceberglite.scan._
 import iceberglite.sim.SimulationSuite
@@ -27,4 +27,5 @@ class ToyFileActionsSuite extends FileActionsSuite
 class ToyHostileMetadataSuite extends HostileMetadataSuite
 class ToyOwnedLocationsSuite extends OwnedLocationsSuite
 class ToyMetadataTablesSuite extends MetadataTablesSuite
+class ToyPartitionsTableSuite extends PartitionsTableSuite
 class ToyTablePathRewriteSuite extends TablePathRewriteSuite
