@@ -39,7 +39,8 @@ private[update] object TableExpressions {
   def add(m: TableMetadata, added: AddExpression): TableMetadata = {
     requireV4(m)
     m.expressions.find(e => e.sourceIds == added.sourceIds && e.transform == added.transform).foreach { e =>
-      throw AlreadyExists(ObjectKind.Expression, s"${e.name} (id ${e.id})", "It has the same values; use this expression")
+      val name = s"${e.name} (id ${e.id})"
+      throw AlreadyExists(ObjectKind.Expression, name, "It has the same values; use this expression")
     }
     m.expressions.find(_.name == added.name).foreach { e =>
       throw AlreadyExists(ObjectKind.Expression, s"${e.name} (id ${e.id})", "Choose another name")
@@ -63,8 +64,8 @@ private[update] object TableExpressions {
       else s"The ids of the expressions are ${m.expressions.map(_.id).mkString(", ")}"
     ))
     for (spec <- m.specs; field <- spec.fields if expression.isOf(field)) throw ValidationFailed(
-      s"Cannot remove the expression ${expression.name} (id $id) of table ${m.location}: its values are the partition " +
-        s"values of the field ${field.name} in partition spec ${spec.specId}"
+      s"Cannot remove the expression ${expression.name} (id $id) of table ${m.location}: its values are the " +
+        s"partition values of the field ${field.name} in partition spec ${spec.specId}"
     )
     m.copy(expressions = m.expressions.filterNot(_.id == id))
   }
