@@ -130,7 +130,7 @@ def read_counts(spark: SparkSession, table: str, statement: str, counts: Counts)
         snapshot = _snapshot(spark, table, statement)
     except Exception as error:
         warnings.warn(
-            f"The statement has changed {table}, but the numbers of changed rows cannot be read: {error}", stacklevel=4
+            f"The statement on {table} succeeded, but the numbers of changed rows cannot be read: {error}", stacklevel=4
         )
         return RowChanges(None, None, None, None)
     return counts(snapshot["snapshot_id"], snapshot["summary"]) if snapshot else RowChanges()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import DataFrame, SparkSession
 
 from pyspark_iceberg.call import identifier
-from pyspark_iceberg.errors import typed_errors
+from pyspark_iceberg.errors import CommitStateUnknownError, typed_errors
 
 if TYPE_CHECKING:
     from pyspark_iceberg.table import Table
@@ -105,14 +105,18 @@ class TableRefs:
         """
         name = branch or f"audit_{uuid.uuid4().hex[:12]}"
         staged = self.create_branch(name)
+        publishing = False
         try:
             yield staged
+            publishing = True
             self._table(self.name).merge_branch(branch=name)
-        except BaseException:
+        except BaseException as error:
+            unknown = publishing and isinstance(error, CommitStateUnknownError)
+            outcome = "it is not known whether its commits were published" if unknown else "nothing was published"
             _LOGGER.warning(
-                "The audit of %s failed, so nothing was published. The branch %s keeps its commits. Read it with "
+                "The audit of %s failed, and %s. The branch %s keeps its commits. Read it with "
                 "table.scan(branch=%r), publish it with table.merge_branch(%r), or drop it with table.drop_branch(%r)",
-                *(self.name, name, name, name, name),
+                *(self.name, outcome, name, name, name, name),
             )
             raise
         self.drop_branch(name)

@@ -71,10 +71,10 @@ def test_the_documented_code_finds_the_condition_of_a_failed_query(spark: SparkS
     code = re.findall(r"```python\n(.*?)```", section, re.DOTALL)[0]
     spark.sql("CREATE NAMESPACE shop")
     spark.sql("CREATE TABLE shop.broken USING iceberg AS SELECT id FROM range(10)")
-    file = spark.sql("SELECT file_path FROM shop.broken.files").first()["file_path"]
+    file = spark.sql("SELECT file_path FROM shop.broken.files").collect()[0]["file_path"]
     Path(unquote(urlparse(file).path)).unlink()
     try:
-        names = {"spark": spark}
+        names: dict[str, object] = {"spark": spark}
         exec(compile(code, "docs/reference.md", "exec"), names)
         assert names["condition"] == "ICEBERG_LITE.UNREADABLE_FILE"
     finally:

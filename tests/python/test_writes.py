@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession, functions
 
 from pyspark_iceberg import (
     CommitConflictError,
+    CommitStateUnknownError,
     ExistingObjectError,
     MissingObjectError,
     RejectedValueError,
@@ -140,6 +141,24 @@ def test_an_audit_publishes_its_commits_together_or_keeps_them_for_inspection(it
         print(len(staged.append([(7, "e", None)]).__dict__) // 0)
     assert items.to_df().count() == 5
     assert items.branch("nightly").count() == 6
+
+
+def test_an_audit_whose_publication_has_an_unknown_outcome_does_not_claim_that_nothing_was_published(
+    items: Table, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    unknown = CommitStateUnknownError("The outcome is unknown", "ICEBERG_LITE.COMMIT_STATE_UNKNOWN", "40003")
+
+    def publish(self: Table, branch: str) -> None:
+        raise unknown
+
+    monkeypatch.setattr(Table, "merge_branch", publish)
+    with pytest.raises(CommitStateUnknownError), items.audit("nightly") as staged:
+        staged.append([(7, "e", None)])
+    assert "it is not known whether its commits were published" in caplog.text
+    caplog.clear()
+    with pytest.raises(CommitStateUnknownError), items.audit("daily"):
+        raise unknown
+    assert "nothing was published" in caplog.text
 
 
 def test_optimize_and_vacuum_run_their_statements(items: Table) -> None:
