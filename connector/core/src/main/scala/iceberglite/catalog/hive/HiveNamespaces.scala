@@ -90,18 +90,21 @@ final private[catalog] class HiveNamespaces(
 
   /**
    * Whether a database has its default location: in the catalog's warehouse or, if the catalog has no warehouse, in
-   * that of the Metastore. The database `default` may also have the warehouse itself as its location.
+   * that of the Metastore. The database `default` may also have the warehouse itself as its location. The case of the
+   * directory's name is ignored: earlier versions of the connector created the directory of a database with the name as
+   * it was written, but the Metastore stores the name in lower case.
    */
   def hasDefaultLocation(name: String, defaultFileSystem: String): Boolean = {
     def pathOf(location: String) = StoragePath.of(location, defaultFileSystem)
     val warehouseDirectory =
       warehouse.orElse(Some(objects.query("ask for the warehouse")(_.getConfigValue(WarehouseKey, "")))
         .filter(_.nonEmpty))
-    val expected = warehouseDirectory.toVector.flatMap { w =>
-      TableLocations.inside(w, s"${name.toLowerCase(Locale.ROOT)}.db") +: (if (name == Default) Vector(w)
-                                                                           else Vector.empty)
+    val parent = warehouseDirectory.flatMap(pathOf)
+    def isDefault(location: StoragePath) = parent.exists { w =>
+      name.equalsIgnoreCase(Default) && location == w ||
+      location.names.lastOption.exists(_.equalsIgnoreCase(s"$name.db")) && location.parent == w
     }
-    find(name).flatMap(d => Option(d.getLocationUri)).flatMap(pathOf).exists(expected.flatMap(pathOf(_)).contains)
+    find(name).flatMap(d => Option(d.getLocationUri)).flatMap(pathOf).exists(isDefault)
   }
 
   /**

@@ -122,6 +122,17 @@ class HiveCatalogSuite extends HiveTests {
     withoutWarehouse.close()
   }
 
+  onHive("a database has its default location if the case of the directory's name differs") { hive =>
+    val catalog = hive.open()
+    def owned(database: String, location: String): Boolean = {
+      catalog.createNamespace(Vector(database), Map("location" -> s"${hive.warehouse}/$location"))
+      val id = TableIdentifier(Vector(database), "t")
+      // A table owns its directory only in the default location of its database.
+      catalog.ownership(id, catalog.create(id, unpartitioned()).version).directory.isDefined
+    }
+    assert(owned("lower", "lower.db") && owned("mixed", "Mixed.db") && !owned("other", "others.db"))
+  }
+
   onHive("a table can have columns whose types or names Hive does not support") { hive =>
     val types = Vector(TimeType, UuidType, UnknownType, VariantType, TimestampNsType, FixedType(3), GeometryType("x"))
     val unsupported = types.zipWithIndex.map { case (t, i) => NestedField.optional(i + 2, s"c $i", t) }
