@@ -1,18 +1,58 @@
 package iceberglite.data.parquet
 
+import java.io.{ByteArrayOutputStream, OutputStream}
+import java.util.zip.GZIPOutputStream
+
+import scala.annotation.nowarn
+
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.io.compress.CompressionCodec
 import org.apache.hadoop.util.ReflectionUtils
+import org.apache.parquet.bytes.BytesInput
 import org.apache.parquet.hadoop.CodecFactory
+import org.apache.parquet.hadoop.CodecFactory.BytesCompressor
 import org.apache.parquet.hadoop.metadata.CompressionCodecName
 
 /**
- * A codec factory whose codecs have the compression level in its configuration. The factory of Parquet shares each
- * codec, with the level of its first use, among all factories of the process.
+ * A codec factory whose codecs have a compression level. The factory of Parquet shares each codec, with the level of
+ * its first use, among all factories of the process.
+ *
+ * @param configuration the configuration from which codecs other than gzip read their level
+ * @param gzipLevel level of gzip; if absent, its default
  */
-final private[parquet] class LeveledCodecs(configuration: Configuration, pageSize: Int)
+final private[parquet] class LeveledCodecs(configuration: Configuration, gzipLevel: Option[Int], pageSize: Int)
     extends CodecFactory(configuration, pageSize) {
 
   override protected def getCodec(name: CompressionCodecName): CompressionCodec =
     Option(super.getCodec(name)).map(shared => ReflectionUtils.newInstance(shared.getClass, configuration)).orNull
+
+  @nowarn("cat=deprecation") // Parquet has no other class of compressors.
+  override protected def createCompressor(name: CompressionCodecName): BytesCompressor = gzipLevel match {
+    case Some(level) if name == CompressionCodecName.GZIP => new GzipCompressor(level)
+    case _ => super.createCompressor(name)
+  }
+}
+
+/**
+ * Compresses pages with gzip at the given level. Hadoop takes compressors of gzip from a pool of the process, so that a
+ * compressor of Hadoop may have the level of another table.
+ */
+@nowarn("cat=deprecation")
+final private[parquet] class GzipCompressor(level: Int) extends BytesCompressor {
+
+  override def compress(bytes: BytesInput): BytesInput = {
+    val out = new ByteArrayOutputStream(math.max(32, (bytes.size / 2).toInt))
+    val zip = new LeveledGzip(out, level)
+    try bytes.writeAllTo(zip)
+    finally zip.close()
+    BytesInput.from(out.toByteArray)
+  }
+
+  override def getCodecName: CompressionCodecName = CompressionCodecName.GZIP
+
+  override def release(): Unit = ()
+}
+
+final private[parquet] class LeveledGzip(out: OutputStream, level: Int) extends GZIPOutputStream(out) {
+  this.`def`.setLevel(level)
 }

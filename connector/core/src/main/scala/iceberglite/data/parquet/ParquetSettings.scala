@@ -13,7 +13,7 @@ import iceberglite.spec.schema.Schema
 /**
  * The settings of Parquet files. Sizes are in bytes.
  *
- * @param level compression level; if absent, the codec's default
+ * @param level compression level; if absent, or if not between 0 and 9 for gzip, the codec's default
  * @param targetSize target size of a file
  * @param details settings of pages and of single columns
  */
@@ -46,7 +46,8 @@ final case class ParquetSettings(
   /**
    * Returns a new codec factory. The files of a task share the factory, and the task releases it after its last file.
    */
-  def codecs: CodecFactory = new LeveledCodecs(ParquetSettings.configuration(level), pageSize)
+  def codecs: CodecFactory =
+    new LeveledCodecs(ParquetSettings.configuration(level), level.filter(ParquetSettings.isGzipLevel), pageSize)
 }
 
 object ParquetSettings {
@@ -97,28 +98,15 @@ object ParquetSettings {
     case ParquetCompression.Zstd => CompressionCodecName.ZSTD
   }
 
-  /** Returns a configuration with the keys from which codecs read their levels. */
+  /** Returns a configuration with the keys from which codecs other than gzip read their levels. */
   private def configuration(level: Option[Int]): Configuration = {
     val conf = new Configuration(false)
     level.foreach { l =>
       conf.setInt("parquet.compression.codec.zstd.level", l)
-      conf.set("zlib.compress.level", gzipLevels.applyOrElse(l, (_: Int) => "DEFAULT_COMPRESSION"))
       conf.setInt("compression.brotli.quality", l)
     }
     conf
   }
 
-  /** Hadoop's names of the compression levels of gzip, by level. */
-  private val gzipLevels: PartialFunction[Int, String] = Vector(
-    "NO_COMPRESSION",
-    "BEST_SPEED",
-    "TWO",
-    "THREE",
-    "FOUR",
-    "FIVE",
-    "SIX",
-    "SEVEN",
-    "EIGHT",
-    "BEST_COMPRESSION"
-  )
+  private def isGzipLevel(level: Int): Boolean = level >= 0 && level <= 9
 }

@@ -209,15 +209,27 @@ class ParquetCopySuite extends AnyFunSuite with TemporaryDirectory with ParquetF
     val random = new scala.util.Random(7)
     val words = Vector.fill(500)(random.alphanumeric.take(1 + random.nextInt(8)).mkString)
     val rows = (0 until 4000).map(_ => Record.of(Seq.fill(20)(words(random.nextInt(words.size))).mkString(" ")))
-    def properties(level: Int) =
-      Map("write.parquet.compression-codec" -> "zstd", "write.parquet.compression-level" -> level.toString)
-    val written = Seq(1, 19, 1).map(level => write(text, rows, properties(level)))
-    val Seq(low, high, lowAgain) = written.map(_.fileSizeInBytes)
-    assert(high < low * 0.95 && low == lowAgain)
-    val Vector(copied) = copy(written.take(1), text, properties(19)).get
-    assert(read(copied.path, text) == rows)
-    // The pages are equal to those of the written file, but the footers may have different sizes.
-    assert(math.abs(copied.fileSizeInBytes - high) < 1000)
+    for ((codec, lowest, highest) <- Seq(("zstd", 1, 19), ("gzip", 1, 9))) {
+      def properties(level: Int) =
+        Map("write.parquet.compression-codec" -> codec, "write.parquet.compression-level" -> level.toString)
+      val written = Seq(lowest, highest, lowest).map(level => write(text, rows, properties(level)))
+      val Seq(low, high, lowAgain) = written.map(_.fileSizeInBytes)
+      assert(high < low * 0.95 && low == lowAgain, codec)
+      val Vector(copied) = copy(written.take(1), text, properties(highest)).get
+      (written :+ copied).foreach(file => assert(read(file.path, text) == rows))
+      // The pages are equal to those of the written file, but the footers may have different sizes.
+      assert(math.abs(copied.fileSizeInBytes - high) < 1000, codec)
+    }
+  }
+
+  test("a compression level that gzip does not have is ignored for gzip") {
+    val schema = schemaOf(required(1, "id", LongType))
+    val rows = (0 until 4000).map(i => Record.of(i * 7919L % 1000))
+    val gzip = Map("write.parquet.compression-codec" -> "gzip")
+    val size = write(schema, rows, gzip).fileSizeInBytes
+    Seq("22", "-5").foreach { level =>
+      assert(write(schema, rows, gzip + ("write.parquet.compression-level" -> level)).fileSizeInBytes == size, level)
+    }
   }
 
   test("inherited row ids and sequence numbers are stored, and stored ones are kept") {
