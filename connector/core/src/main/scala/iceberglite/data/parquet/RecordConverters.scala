@@ -4,6 +4,7 @@ import java.nio.ByteBuffer
 
 import scala.collection.immutable.VectorBuilder
 
+import org.apache.parquet.io.ParquetDecodingException
 import org.apache.parquet.io.api.{Binary, Converter, GroupConverter, PrimitiveConverter, RecordMaterializer}
 
 import iceberglite.data.{Record, Variant}
@@ -84,7 +85,7 @@ final private[parquet] class EntryConverter(key: ColumnReader, value: ColumnRead
 
 /**
  * Creates a variant from its parts. A shredded value causes an error, because it would have to be assembled from
- * `typed_value`.
+ * `typed_value`. So does a value without metadata, which the specification does not allow.
  *
  * @param parts the fields of the group in file order: `metadata`, `value` and, if the variant is shredded,
  *   `typed_value`
@@ -112,10 +113,15 @@ final private[parquet] class VariantConverter(parts: Vector[ColumnReader], name:
   }
 
   override def end(): Unit = (metadata, value) match {
-    case (m: ByteBuffer, v: ByteBuffer) if !shredded => slot.set(Variant(m, v))
-    case _ => throw Unsupported(
+    case _ if shredded =>
+      throw Unsupported(
         s"the shredded variant column $name",
         "Do not select this column, or rewrite the file without shredding in the engine that wrote the file"
+      )
+    case (m: ByteBuffer, v: ByteBuffer) => slot.set(Variant(m, v))
+    case (m: ByteBuffer, _) => slot.set(Variant(m, VariantConverter.nullValue))
+    case _ => throw new ParquetDecodingException(
+        s"The variant column $name has a value without the required field ${VariantConverter.Metadata}"
       )
   }
 }
@@ -123,6 +129,9 @@ final private[parquet] class VariantConverter(parts: Vector[ColumnReader], name:
 private[parquet] object VariantConverter {
   val Metadata = "metadata"
   val Value = "value"
+
+  /** The encoded value null. Readers return it if a value is missing (Parquet: "Variant Shredding"). */
+  private def nullValue: ByteBuffer = ByteBuffer.wrap(Array[Byte](0))
 }
 
 /** Records that a value is present and ignores the value itself. */

@@ -1,17 +1,20 @@
 package iceberglite.data.parquet
 
+import java.nio.ByteBuffer
 import java.nio.file.{Files, Paths}
 
 import scala.collection.JavaConverters._
 
+import org.apache.parquet.example.data.Group
 import org.apache.parquet.hadoop.ParquetFileReader
 import org.apache.parquet.hadoop.metadata.ParquetMetadata
+import org.apache.parquet.io.api.Binary
 import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import iceberglite.conformance.{MetricsRules, ParquetRules}
-import iceberglite.data.{DataTarget, Record, RecordGenerators}
+import iceberglite.data.{DataTarget, Record, RecordGenerators, Variant}
 import iceberglite.spec.IcebergError.{InvalidArgument, UnreadableFile, Unsupported, ValidationFailed}
 import iceberglite.spec.schema.{MetadataColumns, Schema}
 import iceberglite.spec.types.{DefaultValue, Literal, SingleValue}
@@ -240,6 +243,21 @@ class ParquetDataSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
       val m = write(schema, rows).metrics
       assert(m.valueCounts.get.keySet == Set(2, 3) && m.lowerBounds.get.keySet.subsetOf(Set(3)))
     }
+  }
+
+  test("a missing variant value is read as variant null, and errors tell shredded and damaged variants apart") {
+    def bytes(values: Int*) = Binary.fromConstantByteArray(values.map(_.toByte).toArray)
+    def variants(fill: Group => Any) = {
+      val fields = "optional binary metadata; optional binary value; optional int32 typed_value;"
+      val path = writeForeign(s"optional group v = 1 { $fields }")(row => fill(row.addGroup("v")))
+      read(path, schemaOf(optional(1, "v", VariantType)))
+    }
+    val Seq(v: Variant) = variants(_.append("metadata", bytes(1, 0, 0))).head.values.toSeq
+    assert(v.value == ByteBuffer.wrap(Array[Byte](0)) && v.metadata == ByteBuffer.wrap(Array[Byte](1, 0, 0)))
+    val shredded = intercept[Unsupported](variants(_.append("metadata", bytes(1, 0, 0)).append("typed_value", 1)))
+    assert(shredded.what == "the shredded variant column v")
+    val damaged = intercept[UnreadableFile](variants(_.append("value", bytes(0))))
+    assert(damaged.reason.contains("The variant column v has a value without the required field metadata"))
   }
 
   private def footer(path: String): ParquetMetadata = {
