@@ -38,11 +38,15 @@ final class TableRows(
   /**
    * Returns the rows in the order of the file.
    *
-   * @throws InvalidArgument if the task does not begin at the start of the file; this class reads only whole files
+   * @throws InvalidArgument if the task is a split of the file; this class reads only whole files
    * @throws Unsupported if the file is encrypted
    */
   def of(task: FileScanTask): RecordIterator = {
-    if (task.start != 0) throw InvalidArgument("start", task.start.toString, "Only whole files can be read row by row")
+    if (!task.isWholeFile) throw InvalidArgument(
+      s"range of ${task.file.path}",
+      s"${task.start} to ${task.end}",
+      "Only whole files can be read row by row"
+    )
     if (task.file.keyMetadata.isDefined) throw Unsupported(
       s"encrypted data file ${task.file.path}",
       "This release cannot decrypt files; read the table with an engine that supports encryption"

@@ -320,7 +320,7 @@ class TableRowsSuite extends AnyFunSuite {
     assert(files.rows(file, Seq(deletes.copy(file = bounds(file.path, file.path)))).size == sampleRows.size - 1)
   }
 
-  test("reading an encrypted file, or a task that does not start at the beginning of its file, is rejected") {
+  test("reading an encrypted file, or a part of a file, is rejected") {
     val files = new Files
     val file = files.write(FileFormat.Avro, fileColumns, sampleRows)
     val key = Some(ByteBuffer.wrap(Array[Byte](1)))
@@ -329,7 +329,9 @@ class TableRowsSuite extends AnyFunSuite {
     val e = intercept[Unsupported](files.rows(file, Seq(deletes.copy(file = deletes.file.copy(keyMetadata = key)))))
     assert(e.getMessage.contains(deletes.file.path))
     val rows = new TableRows(files.io, specs, None, schema, Vector(id), filtered = false)
-    intercept[InvalidArgument](rows.of(FileScanTask.whole(file, 1, unpartitioned, AlwaysTrue).copy(start = 5)))
+    val whole = FileScanTask.whole(file, 1, unpartitioned, AlwaysTrue)
+    val parts = Seq(whole.copy(start = 5), whole.copy(length = file.fileSizeInBytes - 1))
+    parts.foreach(part => intercept[InvalidArgument](rows.of(part)))
   }
 
   test("a delete file is read once for all data files of a reader") {
