@@ -17,9 +17,12 @@ import iceberglite.spec.view.ViewMetadata
  * gzip.
  */
 object MetadataFiles {
+  private val Uuid = "[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
+
+  /** The last two names are those of root manifests and leaf manifests (version 4). */
   private val MetadataName =
     ("(?:\\..*|version-hint\\.text|.*\\.metadata\\.json(?:\\.gz)?|snap-.*\\.avro|.*-m\\d+\\.avro|.*\\.stats|" +
-      "partition-stats-.*)").r
+      s"partition-stats-.*|root-\\d+-\\d+-$Uuid\\.parquet|$Uuid-\\d+-m\\d+\\.parquet)").r
 
   /**
    * The name of the version hint file, which contains the number of the newest version. It is in the metadata folder of
@@ -183,8 +186,8 @@ object MetadataFiles {
 
   /**
    * Returns whether the name of a file belongs to one of these kinds of files: a table metadata file, a version hint, a
-   * temporary file, an Avro manifest list or manifest, or a statistics file. Data and delete files have other names,
-   * even in a metadata folder.
+   * temporary file, a manifest list, a manifest of any layout, or a statistics file. Data and delete files have other
+   * names, even in a metadata folder.
    */
   def isMetadataName(path: String): Boolean =
     MetadataName.pattern.matcher(path.substring(path.lastIndexOf('/') + 1)).matches

@@ -143,8 +143,13 @@ class DirectoryCatalogSuite extends AnyFunSuite with TemporaryDirectory {
       zip.close()
       whole.toByteArray.dropRight(20)
     }
-    Seq[() => Array[Byte]](() => "{".getBytes, () => Array.emptyByteArray, () => truncatedGzip).foreach { damage =>
-      val table = catalog.create(Id, unpartitioned())
+    for {
+      version <- Seq("2", "4")
+      damage <- Seq[() => Array[Byte]](() => "{".getBytes, () => Array.emptyByteArray, () => truncatedGzip)
+    } {
+      val table = catalog.create(Id, unpartitioned("format-version" -> version))
+      append(table, s"${table.location}/data/missing.parquet")
+      Files.delete(file.resolveSibling("v2.metadata.json"))
       Files.write(file, damage())
       intercept[IcebergError](catalog.drop(Id, purge = true))
       assert(catalog.tableExists(Id) && catalog.drop(Id, purge = false) && !io.exists(table.location))

@@ -57,6 +57,20 @@ class MetadataFilesSuite extends AnyFunSuite {
     assert(intercept[InvalidMetadata](MetadataFiles.read(io, "cut.metadata.json")).file == "cut.metadata.json")
   }
 
+  test("metadata files of each layout are distinguished from data and delete files by their names") {
+    val uuid = UUID.fromString("f79c3e09-677c-4bbd-a479-3f349cb785e7")
+    Seq(
+      "v1.metadata.json",
+      "version-hint.text",
+      s"snap-1-1-$uuid.avro",
+      s"$uuid-m0.avro",
+      s"root-123-2-$uuid.parquet",
+      s"$uuid-1-m10.parquet"
+    ).foreach(name => assert(MetadataFiles.isMetadataName(s"/wh/t/metadata/$name"), name))
+    Seq(s"00000-0-$uuid-00001.parquet", s"00000-0-$uuid-00001-deletes.parquet", "root-x.parquet", "a-m0.parquet")
+      .foreach(name => assert(!MetadataFiles.isMetadataName(s"/wh/t/metadata/$name"), name))
+  }
+
   test("the error for an unknown codec lists the supported codecs") {
     assert(intercept[InvalidArgument](MetadataCompression.of("lz4")).getMessage.contains("none, gzip"))
   }
