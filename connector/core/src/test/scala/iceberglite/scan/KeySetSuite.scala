@@ -1,9 +1,12 @@
 package iceberglite.scan
 
+import java.io.File
 import java.math.BigDecimal
 import java.nio.ByteBuffer
 import java.nio.file.{Files, Path}
 import java.util.UUID
+
+import scala.util.Try
 
 import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
@@ -120,6 +123,29 @@ class KeySetSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(intercept[StorageFailed](builder.result()).getMessage.contains("was truncated"))
     assert(files == 0)
   }
+
+  test("if a file of keys on disk has been deleted, the other files are closed and deleted") {
+    val builder = new KeySetBuilder(columns(StringType), 1 << 10, directory.toString)
+    var i = 0
+    def addUntil(count: Int): Unit = while (files < count) {
+      builder += Array[AnyRef](s"key $i")
+      i += 1
+    }
+    addUntil(1)
+    val first = directory.toFile.list().toSet
+    addUntil(2)
+    // The first file is opened before the second one.
+    directory.toFile.listFiles().filterNot(file => first(file.getName)).foreach(_.delete())
+    // The key sets of other tests may still be open.
+    val before = openFiles
+    intercept[StorageFailed](builder.result())
+    assert(files == 0 && (openFiles -- before).isEmpty)
+  }
+
+  /** Returns the open files in the directory. Only Linux lists the open files of a process. */
+  private def openFiles: Set[String] =
+    Option(new File("/proc/self/fd").listFiles()).toSet.flatten[File].map(_.toPath)
+      .flatMap(path => Try(Files.readSymbolicLink(path).toString).toOption).filter(_.startsWith(directory.toString))
 
   test("the error for a file of keys that cannot be written contains its directory and mentions equality deletes") {
     val missing = directory.resolve("missing").toString

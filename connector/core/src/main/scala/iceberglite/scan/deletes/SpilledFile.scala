@@ -169,26 +169,29 @@ final private[scan] class KeySpill(directory: String, maxBytes: Long) {
   }
 
   private def merge(to: File): MergedRuns = {
-    val open = runs.map(new Run(_))
-    val out = new DataOutputStream(new BufferedOutputStream(new FileOutputStream(to), BufferBytes))
+    val open = ArrayBuffer.empty[Run]
     try {
-      val heads = new PriorityQueue[Run](math.max(1, open.size), (a: Run, b: Run) => a.compareHead(b))
-      open.filter(_.advance()).foreach(heads.add)
-      val result = new MergedRuns(new HashFilter(written, maxBytes / 2))
-      var previousKey = Array.emptyByteArray
-      while (!heads.isEmpty) {
-        val run = heads.poll()
-        // Two runs may contain the same key.
-        if (result.count == 0 || !Arrays.equals(previousKey, run.key)) result.add(out, run.hash, run.key)
-        previousKey = run.key
-        if (run.advance()) heads.add(run)
-      }
-      result.end()
-      result
-    } finally {
-      out.close()
-      open.foreach(_.close())
+      runs.foreach(run => open += new Run(run))
+      val out = new DataOutputStream(new BufferedOutputStream(new FileOutputStream(to), BufferBytes))
+      try mergeInto(out, open)
+      finally out.close()
+    } finally open.foreach(_.close())
+  }
+
+  private def mergeInto(out: DataOutputStream, open: ArrayBuffer[Run]): MergedRuns = {
+    val heads = new PriorityQueue[Run](math.max(1, open.size), (a: Run, b: Run) => a.compareHead(b))
+    open.filter(_.advance()).foreach(heads.add)
+    val result = new MergedRuns(new HashFilter(written, maxBytes / 2))
+    var previousKey = Array.emptyByteArray
+    while (!heads.isEmpty) {
+      val run = heads.poll()
+      // Two runs may contain the same key.
+      if (result.count == 0 || !Arrays.equals(previousKey, run.key)) result.add(out, run.hash, run.key)
+      previousKey = run.key
+      if (run.advance()) heads.add(run)
     }
+    result.end()
+    result
   }
 
   private def newFile(): File = Files.createTempFile(Paths.get(directory), "deleted-keys", ".spill").toFile
