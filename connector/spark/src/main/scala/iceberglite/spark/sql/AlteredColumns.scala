@@ -10,12 +10,13 @@ import iceberglite.spark.catalog.TableEvolution
 import iceberglite.spark.error.{ErrorCondition, StatementError}
 import iceberglite.spark.session.{CatalogNames, LiteCatalog}
 import iceberglite.spark.table.SparkTable
-import iceberglite.spec.IcebergError.NotFound
+import iceberglite.spec.IcebergError
+import iceberglite.spec.IcebergError.{InvalidArgument, NotFound}
 import iceberglite.spec.schema.ColumnPath
 
 /**
- * Rejects an ALTER TABLE statement, other than DROP COLUMN IF EXISTS, that names a column that does not exist. The
- * parser calls this check before Spark resolves the names, because Spark's own error has no condition.
+ * Rejects an ALTER TABLE statement, other than DROP COLUMN IF EXISTS, that names a column that does not exist or is
+ * ambiguous. The parser calls this check before Spark resolves the names, because Spark's own error has no condition.
  */
 final private[sql] class AlteredColumns(session: SparkSession) {
 
@@ -24,7 +25,9 @@ final private[sql] class AlteredColumns(session: SparkSession) {
       case DropColumns(_, _, true) =>
       case _ if TableEvolution.parsing.value =>
       case alter: AlterTableCommand => alter.table match {
-          case UnresolvedTable(name, _, _) => tableOf(name).foreach(check(alter, _))
+          case UnresolvedTable(name, _, _) =>
+            val columns = alter.expressions.flatMap(_.collect { case column: UnresolvedFieldName => column })
+            if (columns.nonEmpty) tableOf(name).foreach(table => columns.foreach(check(_, table)))
           case _ =>
         }
       case _ =>
@@ -40,16 +43,15 @@ final private[sql] class AlteredColumns(session: SparkSession) {
     case _ => None
   }
 
-  private def check(alter: AlterTableCommand, table: SparkTable): Unit =
-    alter.expressions.flatMap(_.collect { case field: UnresolvedFieldName => field }).foreach { field =>
-      try ColumnPath.require(table.table.schema, field.name.toVector, session.sessionState.conf.caseSensitiveAnalysis)
-      catch {
-        case missing: NotFound => throw new StatementError(
-            s"${table.name}: ${missing.getMessage}",
-            missing,
-            ErrorCondition.of(missing),
-            field.origin
-          )
-      }
+  private def check(column: UnresolvedFieldName, table: SparkTable): Unit = {
+    def reject(error: IcebergError) =
+      throw new StatementError(s"${table.name}: ${error.getMessage}", error, ErrorCondition.of(error), column.origin)
+    try {
+      ColumnPath.require(table.table.schema, column.name.toVector, session.sessionState.conf.caseSensitiveAnalysis)
+      ()
+    } catch {
+      case missing: NotFound => reject(missing)
+      case ambiguous: InvalidArgument => reject(ambiguous)
     }
+  }
 }
