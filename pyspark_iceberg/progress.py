@@ -91,7 +91,7 @@ class _Bars:
         """Update the newest bar and show new activities. Return whether the newest activity has a running job."""
         activity = self._progress.activity(self._number) if self._number else None
         self._show(activity)
-        following = self._progress.activity(self._number + 1)
+        following = self._progress.following(self._number)
         while following is not None:
             if self._bar is not None:
                 self._bar.close()
@@ -99,7 +99,7 @@ class _Bars:
             self._number = activity.number()
             self._bar = self._new_bar(activity.description(), activity.tasks())
             self._show(activity)
-            following = self._progress.activity(self._number + 1)
+            following = self._progress.following(self._number)
         return activity is not None and bool(activity.runningJobs() > 0)
 
     def _show(self, activity: Any) -> None:

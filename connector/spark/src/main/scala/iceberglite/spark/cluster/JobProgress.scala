@@ -40,14 +40,18 @@ final class JobProgress(private val context: SparkContext) extends SparkListener
   }
 
   /**
-   * Returns an activity, which may have ended; `null` if it has not begun. If the activity has been removed, the oldest
-   * kept activity is returned.
+   * Returns an activity, which may have ended; `null` if it has not begun, or has been removed.
    *
    * @param number 1 for the first activity
    */
-  def activity(number: Int): JobActivity = synchronized {
-    activities.lift(math.max(0, number - 1 - dropped)).orNull
-  }
+  def activity(number: Int): JobActivity = synchronized(activities.lift(number - 1 - dropped).orNull)
+
+  /**
+   * Returns the next activity that has not been removed; `null` if no later activity has begun.
+   *
+   * @param number the number of an activity that may have been removed; 0 for the first of all
+   */
+  def following(number: Int): JobActivity = synchronized(activities.lift(math.max(0, number - dropped)).orNull)
 
   override def onJobStart(event: SparkListenerJobStart): Unit = synchronized {
     val described = Option(event.properties).flatMap(p => Option(p.getProperty(ClusterJob.Description)))
