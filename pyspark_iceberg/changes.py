@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Callable, Union
 
 from pyspark.errors import AnalysisException
-from pyspark.sql import Column, Row, SparkSession
+from pyspark.sql import Column, DataFrame, Row, SparkSession, functions
 
 from pyspark_iceberg.call import identifier, literal, name_parts
 from pyspark_iceberg.errors import typed_errors
@@ -34,10 +34,11 @@ class RowChanges:
         inserted: rows that were inserted.
         updated: rows that were updated.
         deleted: rows that were deleted; None if the number is unknown. It is unknown after an upsert, which does not
-            read the table, and after an overwrite of files to which equality deletes may apply. It may also be unknown
-            if position deletes or equality deletes apply to the files that the statement rewrites, and the statement is
-            a copy-on-write DELETE with a subquery, or a MERGE whose only action on matched rows is a DELETE without a
-            condition.
+            read the table, and after an overwrite of files if only reading delete files would show which of their rows
+            had been deleted before: equality deletes or position deletes of several data files may apply to them, or
+            several files of position deletes apply to one of them. It may also be unknown if position deletes or
+            equality deletes apply to the files that the statement rewrites, and the statement is a copy-on-write DELETE
+            with a subquery, or a MERGE whose only action on matched rows is a DELETE without a condition.
         copied: rows that copy-on-write rewrote unchanged.
         snapshot_id: the snapshot that the statement created; None if it created none, because it changed nothing, or
             if the snapshot could not be read.
@@ -128,12 +129,12 @@ def read_counts(spark: SparkSession, table: str, statement: str, counts: Counts)
     """
     try:
         snapshot = _snapshot(spark, table, statement)
+        return counts(snapshot["snapshot_id"], snapshot["summary"]) if snapshot else RowChanges()
     except Exception as error:
         warnings.warn(
             f"The statement on {table} succeeded, but the numbers of changed rows cannot be read: {error}", stacklevel=4
         )
         return RowChanges(None, None, None, None)
-    return counts(snapshot["snapshot_id"], snapshot["summary"]) if snapshot else RowChanges()
 
 
 def file_counts(summary: Mapping[str, str]) -> tuple[int, int, int]:
@@ -142,21 +143,70 @@ def file_counts(summary: Mapping[str, str]) -> tuple[int, int, int]:
     return int(summary.get(added, 0)), int(summary.get(removed, 0)), int(summary.get(deletes, 0))
 
 
-def _snapshot(spark: SparkSession, table: str, statement: str) -> Row | None:
-    """Return the snapshot that the statement with the given id created; None if it created no snapshot.
+def removed_rows(spark: SparkSession, table: str, snapshot_id: int, summary: Mapping[str, str]) -> int | None:
+    """Return the number of live rows in the data files that a snapshot removed; None if it is unknown.
 
-    If the name is that of a branch, it may have no metadata table `snapshots`. In this case, the metadata table of the
-    table without the branch is searched. It lists the snapshots of all branches.
+    The sums in the summary are not sufficient if the table has delete files, because a removed delete file may be for a
+    data file that no longer existed. Therefore the delete files are read from the metadata in this case. The number is
+    unknown if equality deletes, or position deletes of several data files, may apply to the removed files, or several
+    files of position deletes, which may delete the same row, apply to one of them.
+    """
+    _, removed, _ = file_counts(summary)
+
+    def is_without(kind: str) -> bool:
+        return all(summary.get(f"{prefix}-{kind}-deletes", "0") == "0" for prefix in ("total", "removed"))
+
+    if not removed or (is_without("equality") and is_without("position")):
+        return removed
+    if not is_without("equality"):
+        return None
+    entries = _metadata_table(spark, table, "entries", snapshot_id).select("status", "snapshot_id", "data_file.*")
+    removed_now = f"status = 2 AND snapshot_id = {snapshot_id}"
+    data = entries.where(f"content = 0 AND {removed_now}").select("file_path")
+    deletes = entries.where(f"content <> 0 AND (status <> 2 OR {removed_now})")
+    by_file = deletes.groupBy("referenced_data_file").agg(
+        functions.expr("max(IF(file_format = 'PUFFIN', record_count, NULL))").alias("vector"),
+        functions.count("*").alias("files"),
+        functions.sum("record_count").alias("rows"),
+    )
+    # A deletion vector replaces other files of position deletes.
+    deleted = by_file.join(data, by_file.referenced_data_file == data.file_path, "left").selectExpr(
+        "bool_or(referenced_data_file IS NULL OR file_path IS NOT NULL AND vector IS NULL AND files > 1) AS is_unknown",
+        "sum(IF(file_path IS NULL, 0, coalesce(vector, rows))) AS rows",
+    )
+    found = deleted.collect()[0]
+    return None if found["is_unknown"] else removed - (found["rows"] or 0)
+
+
+def _metadata_table(spark: SparkSession, table: str, kind: str, snapshot_id: int | None = None) -> DataFrame:
+    """Return a metadata table, for example `snapshots`.
+
+    If the name is that of a branch, it may have no such metadata table. In this case, the metadata table of the table
+    without the branch is returned, which contains the snapshots of all branches.
+
+    Args:
+        spark: the session.
+        table: the table's name as in SQL.
+        kind: the name of the metadata table.
+        snapshot_id: the snapshot to read; None for the current one.
     """
     *parts, last = name_parts(table)
     full_name = table if parts else f"{spark.catalog.currentDatabase()}.{table}"
+    reader = spark.read if snapshot_id is None else spark.read.option("snapshot-id", str(snapshot_id))
     try:
-        snapshots = spark.table(f"{full_name}.snapshots")
-        return snapshots.where(f"summary['statement-id'] = {literal(statement)}").first()
+        found = reader.table(f"{full_name}.{kind}")
+        # With Spark Connect, the name is resolved only now.
+        _ = found.schema
+        return found
     except AnalysisException:
         if not last.startswith("branch_"):
             raise
-        return _snapshot(spark, ".".join(identifier(part) for part in parts), statement)
+        return _metadata_table(spark, ".".join(identifier(part) for part in parts), kind, snapshot_id)
+
+
+def _snapshot(spark: SparkSession, table: str, statement: str) -> Row | None:
+    """Return the snapshot that the statement with the given id created; None if it created no snapshot."""
+    return _metadata_table(spark, table, "snapshots").where(f"summary['statement-id'] = {literal(statement)}").first()
 
 
 def _row_changes(snapshot_id: int, summary: Mapping[str, str]) -> RowChanges:

@@ -9,7 +9,7 @@ from typing import Any, Callable, Union
 from pyspark.sql import Column, DataFrame, DataFrameWriterV2, SparkSession, functions
 
 from pyspark_iceberg.call import setting
-from pyspark_iceberg.changes import Counts, RowChanges, file_counts, read_counts
+from pyspark_iceberg.changes import Counts, RowChanges, file_counts, read_counts, removed_rows
 from pyspark_iceberg.errors import typed_errors
 from pyspark_iceberg.python_rows import to_df
 
@@ -92,19 +92,12 @@ class TableWrites:
             writer = writer.option(key, setting(value))
         with typed_errors():
             action(writer)
-        return read_counts(df.sparkSession, self.name, statement, counts or _counts)
 
+        def of_whole_files(snapshot_id: int, summary: Mapping[str, str]) -> RowChanges:
+            deleted = removed_rows(df.sparkSession, self.name, snapshot_id, summary)
+            return RowChanges(file_counts(summary)[0], deleted=deleted, snapshot_id=snapshot_id)
 
-def _counts(snapshot_id: int, summary: Mapping[str, str]) -> RowChanges:
-    """Read the counts of an append or of an overwrite of whole files.
-
-    The summary counts all rows of removed files, including an unknown number of rows that equality deletes had already
-    deleted.
-    """
-    added, removed, deleted_before = file_counts(summary)
-    equality_deletes = sum(int(summary.get(f"{key}-equality-deletes", 0)) for key in ("total", "removed"))
-    is_known = not (removed and equality_deletes)
-    return RowChanges(added, deleted=max(0, removed - deleted_before) if is_known else None, snapshot_id=snapshot_id)
+        return read_counts(df.sparkSession, self.name, statement, counts or of_whole_files)
 
 
 def _counts_of_partial_overwrite(snapshot_id: int, summary: Mapping[str, str]) -> RowChanges:

@@ -63,8 +63,8 @@ final class IcebergTable private (
   def option(key: String, value: String): IcebergTable = new IcebergTable(spark, name, parts, options + (key -> value))
 
   /**
-   * Returns an object for the same table whose statements have a maximum number of retries. A statement is retried if
-   * its commit conflicts with another commit.
+   * Returns an object for the same table whose statements and writes have a maximum number of retries. A statement or
+   * write is run again if its commit conflicts with another commit.
    */
   def retries(times: Int): IcebergTable = option(StatementOptions.Retries.key, times.toString)
 
@@ -138,20 +138,28 @@ final class IcebergTable private (
       val held = new HoldRowLevelCommands(spark)(statement)
       val planned = RowStatements.planned(verb, statementOptions, evolvesSchema, held)
       Statements.run(spark, RetriedStatement.of(parts, planned, StatementOptions.retries(statementOptions, spark)))
-      snapshotOf(spark, id).fold(RowChanges.NoChange)(RowChanges.of)
+      snapshotOf(currentTable, id).fold(RowChanges.NoChange)(RowChanges.of)
     }
   }
 
-  override protected def write(rows: DataFrame, options: => Map[String, String], counts: Snapshot => WrittenRows)(
-      action: DataFrameWriterV2[Row] => Unit
-  ): WrittenRows = in {
+  override protected def write(
+      rows: DataFrame,
+      options: => Map[String, String],
+      counts: (Table, Snapshot) => WrittenRows
+  )(action: DataFrameWriterV2[Row] => Unit): WrittenRows = in {
     val id = UUID.randomUUID().toString
-    val allOptions =
+    val statementOptions = StatementOptions(
       this.options ++ options + (s"${WriteOptions.SnapshotPropertyPrefix}${RowChanges.StatementId}" -> id)
-    action(allOptions.foldLeft(rows.writeTo(name)) { case (writer, (key, value)) => writer.option(key, value) })
+    )
+    val writeOptions = statementOptions.without(StatementOptions.Retries).values
+    RetriedStatement.retried(rows.sparkSession, parts, statementOptions.retries) {
+      action(writeOptions.foldLeft(rows.writeTo(name)) { case (writer, (key, value)) => writer.option(key, value) })
+    }
     // An error would suggest that nothing was written, and a caller might repeat the write.
-    try snapshotOf(rows.sparkSession, id).fold(WrittenRows.NoChange)(counts)
-    catch {
+    try {
+      val table = currentTable(rows.sparkSession)
+      snapshotOf(table, id).fold(WrittenRows.NoChange)(counts(table, _))
+    } catch {
       case NonFatal(error) =>
         IcebergTable.log.warn(s"The rows were written to $name, but the numbers of changed rows cannot be read", error)
         WrittenRows.Unknown
@@ -159,9 +167,8 @@ final class IcebergTable private (
   }
 
   /** Returns the snapshot that a statement or write with the given id created; absent if it changed nothing. */
-  private def snapshotOf(session: SparkSession, id: String): Option[Snapshot] =
-    CommitRange.withAllSnapshots(currentTable(session)).metadata.snapshots
-      .find(_.summary.get(RowChanges.StatementId).contains(id))
+  private def snapshotOf(table: Table, id: String): Option[Snapshot] =
+    CommitRange.withAllSnapshots(table).metadata.snapshots.find(_.summary.get(RowChanges.StatementId).contains(id))
 
   /** Rejects sessions without the extensions. @param changed what the statement changes, for messages */
   private def requireExtensions(changed: String): Unit = if (!IcebergTable.hasExtensions(spark)) throw Unsupported(

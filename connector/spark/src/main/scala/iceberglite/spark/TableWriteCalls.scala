@@ -6,6 +6,7 @@ import org.apache.spark.sql.functions.lit
 import iceberglite.spark.conf.UpsertOptions
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.metadata.Snapshot
+import iceberglite.table.Table
 
 /**
  * Writes the rows of DataFrames by method calls, which return the numbers of changed rows. Columns are matched by name.
@@ -17,9 +18,9 @@ trait TableWriteCalls {
    * Writes rows, and returns the counts of the write.
    *
    * @param options additional options of the write
-   * @param counts reads the counts from the snapshot of the write
+   * @param counts reads the counts from the table and the snapshot of the write
    */
-  protected def write(rows: DataFrame, options: => Map[String, String], counts: Snapshot => WrittenRows)(
+  protected def write(rows: DataFrame, options: => Map[String, String], counts: (Table, Snapshot) => WrittenRows)(
       action: DataFrameWriterV2[Row] => Unit
   ): WrittenRows
 
@@ -28,15 +29,15 @@ trait TableWriteCalls {
    *
    * @throws org.apache.spark.sql.AnalysisException if the columns do not match the table
    */
-  def append(rows: DataFrame): WrittenRows = write(rows, Map.empty, WrittenRows.ofWholeFiles)(_.append())
+  def append(rows: DataFrame): WrittenRows = write(rows, Map.empty, WrittenRows.ofWholeFiles(_, _))(_.append())
 
   /** Replaces all rows of the table. Earlier snapshots keep them. */
   def overwrite(rows: DataFrame): WrittenRows =
-    write(rows, Map.empty, WrittenRows.ofWholeFiles)(_.overwrite(lit(true)))
+    write(rows, Map.empty, WrittenRows.ofWholeFiles(_, _))(_.overwrite(lit(true)))
 
   /** Replaces the partitions to which the new rows belong. Other partitions keep their rows. */
   def overwritePartitions(rows: DataFrame): WrittenRows =
-    write(rows, Map.empty, WrittenRows.ofWholeFiles)(_.overwritePartitions())
+    write(rows, Map.empty, WrittenRows.ofWholeFiles(_, _))(_.overwritePartitions())
 
   /**
    * Replaces the rows that satisfy a condition.
@@ -44,7 +45,9 @@ trait TableWriteCalls {
    * @param condition the condition, as a column or as SQL. Files that also have other rows are rewritten with them
    */
   def replaceWhere(rows: DataFrame, condition: Condition): WrittenRows =
-    write(rows, Map.empty, WrittenRows.ofPartialOverwrite)(_.overwrite(new Column(condition.expression)))
+    write(rows, Map.empty, (_, snapshot) => WrittenRows.ofPartialOverwrite(snapshot))(
+      _.overwrite(new Column(condition.expression))
+    )
 
   /**
    * Replaces each row whose identifier fields have the same values as those of a new row, and adds the other new rows,
@@ -53,7 +56,7 @@ trait TableWriteCalls {
    * @param rows new rows; no two of them may have the same values of the identifier fields
    */
   def upsert(rows: DataFrame): WrittenRows =
-    write(rows, Map(UpsertOptions.Upsert.key -> "true"), WrittenRows.ofUpsert)(_.append())
+    write(rows, Map(UpsertOptions.Upsert.key -> "true"), TableWriteCalls.ofUpsert)(_.append())
 
   /**
    * Replaces each row that has the same key as a new row, and adds the other new rows, without reading the table.
@@ -63,10 +66,11 @@ trait TableWriteCalls {
    * @throws StatementError if there is no key column, or the name of a key column has a comma
    */
   def upsert(rows: DataFrame, keys: Seq[String]): WrittenRows =
-    write(rows, Map(UpsertOptions.Keys.key -> TableWriteCalls.keyColumns(keys)), WrittenRows.ofUpsert)(_.append())
+    write(rows, Map(UpsertOptions.Keys.key -> TableWriteCalls.keyColumns(keys)), TableWriteCalls.ofUpsert)(_.append())
 }
 
 private object TableWriteCalls {
+  private val ofUpsert: (Table, Snapshot) => WrittenRows = (_, snapshot) => WrittenRows.ofUpsert(snapshot)
 
   private def keyColumns(keys: Seq[String]): String =
     if (keys.nonEmpty && keys.forall(key => key.trim.nonEmpty && !key.contains(','))) keys.mkString(",")

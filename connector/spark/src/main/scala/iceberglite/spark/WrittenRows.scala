@@ -1,6 +1,7 @@
 package iceberglite.spark
 
 import iceberglite.spec.metadata.{Snapshot, SummaryKey}
+import iceberglite.table.{RemovedRows, Table}
 
 /**
  * The numbers of rows that a write of a DataFrame added and removed.
@@ -11,7 +12,9 @@ import iceberglite.spec.metadata.{Snapshot, SummaryKey}
  *
  * @param inserted rows that were added
  * @param deleted rows that were removed. The number is also absent after an upsert, which does not read the table, and
- *   after an overwrite of files to which equality deletes may apply
+ *   after an overwrite of files if only reading delete files would show which of their rows had been deleted before:
+ *   equality deletes or position deletes of several data files may apply to them, or several files of position deletes
+ *   apply to one of them
  * @param snapshotId the snapshot of the write; absent if the write changed nothing
  */
 final case class WrittenRows(inserted: Option[Long], deleted: Option[Long], snapshotId: Option[Long])
@@ -20,17 +23,9 @@ object WrittenRows {
   private[iceberglite] val NoChange: WrittenRows = WrittenRows(Some(0), Some(0), None)
   private[iceberglite] val Unknown: WrittenRows = WrittenRows(None, None, None)
 
-  /**
-   * Reads the counts of an append or of an overwrite of whole files. The summary counts all rows of removed files,
-   * including an unknown number of rows that equality deletes had already deleted.
-   */
-  private[iceberglite] def ofWholeFiles(snapshot: Snapshot): WrittenRows = {
-    val removed = count(snapshot, SummaryKey.DeletedRecords)
-    val equalityDeletes =
-      count(snapshot, SummaryKey.TotalEqualityDeletes) + count(snapshot, SummaryKey.RemovedEqualityDeletes)
-    val live = math.max(0L, removed - count(snapshot, SummaryKey.RemovedPositionDeletes))
-    WrittenRows(added(snapshot), Some(live).filter(_ => removed == 0 || equalityDeletes == 0), id(snapshot))
-  }
+  /** Reads the counts of an append or of an overwrite of whole files. */
+  private[iceberglite] def ofWholeFiles(table: Table, snapshot: Snapshot): WrittenRows =
+    WrittenRows(added(snapshot), RemovedRows.count(table, snapshot), id(snapshot))
 
   /** Reads the counts of an overwrite that may replace some rows of a file. */
   private[iceberglite] def ofPartialOverwrite(snapshot: Snapshot): WrittenRows =

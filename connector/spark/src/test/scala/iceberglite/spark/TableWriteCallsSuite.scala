@@ -1,11 +1,16 @@
 package iceberglite.spark
 
+import java.util.UUID
+
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.functions.col
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
+import iceberglite.spark.error.Causes
 import iceberglite.spark.rowlevel.StatementFixture
+import iceberglite.spec.IcebergError.CommitConflict
+import iceberglite.table.action.UpdateProperties
 
 /** Checks writes of DataFrames through the Scala API, and the row counts that they return. */
 class TableWriteCallsSuite extends AnyFunSuite with StatementFixture {
@@ -82,6 +87,27 @@ class TableWriteCallsSuite extends AnyFunSuite with StatementFixture {
       assert(error.getErrorClass == "INVALID_PARAMETER_VALUE" && messages(error).contains("without commas"))
     }
     assert(read(name) == Seq("[1,z,1]"))
+  }
+
+  test("an append and an upsert run again after a conflict as often as the table's retries allow") {
+    val name = items()
+    sql(s"ALTER TABLE $name SET TBLPROPERTIES ('commit.retry.num-retries' = '0')")
+    def conflicts(times: Int) = commitWhenCalled(name, times) { table =>
+      table.transaction().add(new UpdateProperties(Map("changed" -> UUID.randomUUID().toString))).commit()
+      ()
+    }
+    def rows = sql("SELECT commit_and_return(id) AS id, 'c' AS p, 1 AS n FROM range(5, 6, 1, 1)")
+    Seq[IcebergTable => WrittenRows](_.append(rows), _.upsert(rows), _.overwritePartitions(rows)).foreach { write =>
+      conflicts(1)
+      val error = intercept[Exception](write(tableOf(name)))
+      assert(Causes.of(error).exists(_.isInstanceOf[CommitConflict]))
+      val commits = conflicts(2)
+      assert(write(tableOf(name).retries(2)).inserted.contains(1) && commits() == 2)
+      sql(s"DELETE FROM $name WHERE p = 'c'")
+    }
+    assert(read(name).size == 4)
+    val error = intercept[AnalysisException](tableOf(name).retries(-1).append(sql("SELECT 5L AS id, 'c' AS p, 1 AS n")))
+    assert(error.getErrorClass == "INVALID_PARAMETER_VALUE" && messages(error).contains("statement-retries"))
   }
 
   test("writes go to the branch that the table name or an option selects") {

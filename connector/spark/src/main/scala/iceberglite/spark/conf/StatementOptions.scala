@@ -28,6 +28,9 @@ final case class StatementOptions(values: Map[String, String]) {
 
   def isEmpty: Boolean = values.isEmpty
 
+  /** Returns the maximum number of retries in the options, whatever the session's configuration is. */
+  def retries: Int = settings(StatementOptions.Retries)
+
   def isolation: Option[IsolationLevel] = WriteOptions.Isolation.get(settings)
 
   /** Returns the id of the snapshot after which commits count as concurrent with an overwrite. */
@@ -81,7 +84,8 @@ object StatementOptions {
   val Retries: SparkOption[Int] = SparkOption(
     "statement-retries",
     s"It must be 0 to $MaxRetries",
-    "Maximum number of times that a DELETE, UPDATE or MERGE is planned and run again after a commit conflict",
+    "Maximum number of times that a DELETE, UPDATE or MERGE, or a write of the Scala API, is planned and run again " +
+      "after a commit conflict; the session setting does not apply to writes",
     0
   )(text => Try(text.toInt).toOption.filter(n => n >= 0 && n <= MaxRetries))
     .inSession("spark.sql.iceberg-lite.statement-retries")

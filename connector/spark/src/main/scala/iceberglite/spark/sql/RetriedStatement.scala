@@ -8,6 +8,7 @@ import org.apache.spark.sql.connector.catalog.TableCatalog
 import org.apache.spark.sql.execution.command.LeafRunnableCommand
 import org.apache.spark.sql.iceberglite.Statements
 import org.apache.spark.sql.{Row, SparkSession}
+import org.slf4j.LoggerFactory
 
 import iceberglite.spark.error.Causes
 import iceberglite.spark.session.CatalogNames
@@ -26,45 +27,49 @@ final private[iceberglite] case class RetriedStatement(table: Seq[String], state
     extends LeafRunnableCommand {
 
   override def run(session: SparkSession): Seq[Row] = {
-    val policy = new RetryPolicy(
-      retries,
-      RetriedStatement.FirstWaitMs,
-      RetriedStatement.MaxWaitMs,
-      Long.MaxValue,
-      Environment.system
-    )
-    attempt(session, policy)
+    RetriedStatement.retried(session, table, retries) { Statements.run(session, statement.clone()); () }
     Seq.empty
-  }
-
-  @tailrec
-  private def attempt(session: SparkSession, policy: RetryPolicy): Unit = {
-    val conflict =
-      try {
-        Statements.run(session, statement.clone())
-        None
-      } catch { case NonFatal(error) if RetriedStatement.isConflict(error) => Some(error) }
-    conflict match {
-      case Some(error) if !policy.waitForNext() => throw error
-      case Some(error) =>
-        logInfo(s"Running a statement on ${table.mkString(".")} again: ${error.getMessage}")
-        CatalogNames.resolve(session, table) match {
-          case (catalog: TableCatalog, ident) => catalog.invalidateTable(ident)
-          case _ =>
-        }
-        attempt(session, policy)
-      case None =>
-    }
   }
 }
 
 private[iceberglite] object RetriedStatement {
   private val FirstWaitMs = 100L
   private val MaxWaitMs = 60000L
+  private val log = LoggerFactory.getLogger("iceberglite.spark.sql.RetriedStatement")
 
   /** Returns a plan that retries a statement; if `retries` is 0, returns the statement itself. */
   def of(table: Seq[String], statement: LogicalPlan, retries: Int): LogicalPlan =
     if (retries == 0) statement else DeferredStatement(table, DeferredPlan(statement), retries)
+
+  /**
+   * Runs a statement, and runs it again after a commit conflict.
+   *
+   * @param table the table's name as written
+   * @param retries maximum number of runs after the first
+   */
+  def retried(session: SparkSession, table: Seq[String], retries: Int)(statement: => Unit): Unit = {
+    val policy = new RetryPolicy(retries, FirstWaitMs, MaxWaitMs, Long.MaxValue, Environment.system)
+    @tailrec
+    def attempt(): Unit = {
+      val conflict =
+        try {
+          statement
+          None
+        } catch { case NonFatal(error) if isConflict(error) => Some(error) }
+      conflict match {
+        case Some(error) if !policy.waitForNext() => throw error
+        case Some(error) =>
+          log.info(s"Running a statement on ${table.mkString(".")} again: ${error.getMessage}")
+          CatalogNames.resolve(session, table) match {
+            case (catalog: TableCatalog, ident) => catalog.invalidateTable(ident)
+            case _ =>
+          }
+          attempt()
+        case None =>
+      }
+    }
+    attempt()
+  }
 
   /**
    * Whether a statement failed because of concurrent commits. False if the outcome of the statement's commit is

@@ -1,0 +1,46 @@
+package iceberglite.table
+
+import iceberglite.spec.file.{Content, ContentFile, ManifestContent}
+import iceberglite.spec.metadata.{Snapshot, SummaryKey}
+import iceberglite.tree.{MetadataTree, PartFilter}
+
+/** Counts the rows of the data files that a snapshot removed. */
+object RemovedRows {
+
+  /**
+   * Returns the number of rows that were live in the parent snapshot. The sums in the summary of the snapshot are not
+   * sufficient if the table has delete files, because a removed delete file may be for a data file that no longer
+   * existed. Therefore the delete files are read from the metadata tree in this case.
+   *
+   * @return absent if only the rows of delete files show which rows were live: if equality deletes, or position deletes
+   *   of several data files, may apply to the removed files, or several files of position deletes, which may delete the
+   *   same row, apply to one of them
+   */
+  def count(table: Table, snapshot: Snapshot): Option[Long] = {
+    def sum(keys: String*): Long = keys.flatMap(snapshot.count(_)).sum
+    val records = sum(SummaryKey.DeletedRecords)
+    val equalityDeletes = sum(SummaryKey.TotalEqualityDeletes, SummaryKey.RemovedEqualityDeletes)
+    val positionDeletes = sum(SummaryKey.TotalPositionDeletes, SummaryKey.RemovedPositionDeletes)
+    if (records == 0 || equalityDeletes == 0 && positionDeletes == 0) Some(records)
+    else if (equalityDeletes > 0) None
+    else ofFiles(table, snapshot)
+  }
+
+  private def ofFiles(table: Table, snapshot: Snapshot): Option[Long] = {
+    val tree = MetadataTree.at(snapshot, table.tree())
+    val removed = tree.changes(PartFilter.All).filterNot(_.isLive).map(_.file).toVector
+    val (data, removedDeletes) = removed.partition(_.content == Content.Data)
+    val kept = tree.parts.filter(_.content == ManifestContent.Deletes).flatMap(tree.entries(_).filter(_.isLive))
+    val deletes = removedDeletes ++ kept.map(_.file)
+    if (deletes.exists(_.onlyDataFile.isEmpty)) None
+    else {
+      val byFile = deletes.groupBy(_.onlyDataFile.mkString)
+      val deletedRows = data.map(file => byFile.get(file.path).fold[Option[Long]](Some(0L))(deletedIn))
+      if (deletedRows.contains(None)) None else Some(data.map(_.recordCountOrZero).sum - deletedRows.flatten.sum)
+    }
+  }
+
+  /** Returns the number of rows of a data file that its delete files delete. A deletion vector replaces other files. */
+  private def deletedIn(deletes: Vector[ContentFile]): Option[Long] =
+    deletes.find(_.isDeletionVector).orElse(deletes.headOption.filter(_ => deletes.size == 1)).map(_.recordCountOrZero)
+}
