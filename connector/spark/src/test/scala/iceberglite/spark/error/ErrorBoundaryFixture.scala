@@ -36,6 +36,9 @@ private[error] object DatabaseFaults extends Faults {
   private val MaxCalls = 200
   private val calls = new AtomicInteger
 
+  /** The number of scripted failures. */
+  private var failures = 0
+
   override def arm(fault: Fault, callNumber: Int): Unit = {
     calls.set(0)
     val counted = FaultyDriver.Late { () =>
@@ -46,12 +49,13 @@ private[error] object DatabaseFaults extends Faults {
     val break =
       if (fault == Fault.AnswerLost) FaultyDriver.After
       else FaultyDriver.DatabaseError(new SQLException("by the test: not authorized", "42501", SqliteAuth))
-    val last = if (callNumber > MaxCalls) Vector.empty else Vector("" -> break)
-    FaultyDriver.breaks = Vector.fill(math.min(callNumber - 1, MaxCalls))("" -> counted) ++ last
+    failures = if (callNumber > MaxCalls) 0 else if (fault == Fault.Outage) MaxCalls else 1
+    FaultyDriver.breaks =
+      Vector.fill(math.min(callNumber - 1, MaxCalls))("" -> counted) ++ Vector.fill(failures)("" -> break)
   }
 
   override def disarm(): Int = {
-    val reached = FaultyDriver.breaks.isEmpty
+    val reached = FaultyDriver.breaks.size < failures || failures == 0 && FaultyDriver.breaks.isEmpty
     FaultyDriver.reset()
     calls.get + (if (reached) 1 else 0)
   }
