@@ -8,6 +8,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.inspect.MetadataTables
 import iceberglite.spark.conf.TimeTravel
 import iceberglite.spark.sql.AlterTableStatement
+import iceberglite.table.KnownProperties
 
 /**
  * Checks that the tables in `docs/reference.md` equal those that [[ReferenceTables]] renders from the registries in the
@@ -38,6 +39,16 @@ class ReferenceSuite extends AnyFunSuite {
         assert(current == rendered, s"\n$page is out of date: run this suite with UPDATE=1 in the environment")
       }
     }
+  }
+
+  test("the text of a cell is escaped, except for the text of its code spans") {
+    assert(ReferenceTables.cell("a<b `c<d>` e<f") == "a&lt;b `c<d>` e&lt;f")
+    assert(ReferenceTables.cell("`MAP<K, V>` or <none> | `a|b`") == "`MAP<K, V>` or &lt;none> \\| `a\\|b`")
+  }
+
+  test("docs/reference.md lists every table property that the connector supports") {
+    val missing = KnownProperties.all.map(_.key).filterNot(key => text.contains(s"\n| `$key` |"))
+    assert(missing.isEmpty)
   }
 
   test("docs/reference.md has markers for exactly the tables that are rendered") {

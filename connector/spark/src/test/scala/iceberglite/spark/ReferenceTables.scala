@@ -48,6 +48,7 @@ import iceberglite.spec.property.TableProperty
 import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.{NestedField, PrimitiveType}
 import iceberglite.spec.types.Type._
+import iceberglite.table.KnownProperties
 import iceberglite.tree.{InMemoryIO, TestTable}
 
 /** The tables of `docs/reference.md`, as lines of Markdown, rendered from the registries that the code uses. */
@@ -76,9 +77,10 @@ private[iceberglite] object ReferenceTables {
     (header +: header.map(_ => "---") +: rows.map(_.map(cell))).map(_.mkString("| ", " | ", " |"))
 
   /** Escapes text that Markdown would interpret as HTML, except in code spans. */
-  private def cell(text: String): String = {
-    val escaped = if (text.startsWith("`")) text else text.replace("<", "&lt;")
-    escaped.replace("|", "\\|")
+  private[iceberglite] def cell(text: String): String = {
+    val parts = text.split("`", -1).toSeq.zipWithIndex
+    val escaped = parts.map { case (part, i) => if (i % 2 == 1) part else part.replace("<", "&lt;") }
+    escaped.mkString("`").replace("|", "\\|")
   }
 
   private def code(text: String): String = s"`$text`"
@@ -119,7 +121,14 @@ private[iceberglite] object ReferenceTables {
       o <- options
       key <- o.property if !TableProperty.all.exists(_.key == key)
     } yield Seq(code(key), values(o.expected), default(o.defaultDoc, o.expected), o.doc)
-    table("property", "value", "default", "description")(registeredProperties ++ propertiesOfOptions)
+    val documented = (registeredProperties ++ propertiesOfOptions).map(_.head).toSet
+    val propertiesOfEngines = KnownProperties.all.filterNot(p => documented(code(p.key))).map { p =>
+      val expected = if (p.default.exists(Set("true", "false"))) "true or false" else "a positive number of bytes"
+      Seq(code(p.key), expected, default(p.default.getOrElse(NotSet), expected), p.doc)
+    }
+    table("property", "value", "default", "description")(
+      registeredProperties ++ propertiesOfOptions ++ propertiesOfEngines
+    )
   }
 
   private def catalogProperties: Seq[String] = table("property", "default", "description")(
