@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -42,7 +43,7 @@ def iceberg_session(
     """Start a Spark session with a catalog of Iceberg tables, or add the catalog to the running session.
 
     If the running session already has the catalog with these settings, it is returned; only its default catalog may
-    change (see `default`).
+    change (see `default`). A warning lists additional settings of this catalog.
 
     Args:
         warehouse: the location of the catalog's tables: a directory, or a URI of a Hadoop file system. It is not
@@ -67,7 +68,7 @@ def iceberg_session(
     settings = catalog_settings(warehouse, catalog=catalog, uri=uri, properties=properties, default=default)
     running = SparkSession.getActiveSession()
     if running is not None:
-        return _add_catalog(running, settings)
+        return _add_catalog(running, settings, getattr(builder, "_options", {}))
     builder = builder or SparkSession.builder.appName("iceberg-lite")
     if SparkContext._gateway is None and not _is_remote(builder):
         check_java()
@@ -136,29 +137,44 @@ def _is_remote(builder: SparkSession.Builder) -> bool:
     return "spark.remote" in getattr(builder, "_options", {}) or "SPARK_REMOTE" in os.environ
 
 
-def _add_catalog(spark: SparkSession, settings: Mapping[str, str]) -> SparkSession:
+def _add_catalog(
+    spark: SparkSession, settings: Mapping[str, str], of_builder: Mapping[str, object] | None = None
+) -> SparkSession:
     check_session(spark.version)
     if EXTENSIONS_CLASS not in (spark.conf.get("spark.sql.extensions", "") or ""):
         raise SessionConflictError(
             "A Spark session without iceberg-lite is already running, and jars cannot be added to it. "
             "Stop it first (spark.stop()), or start it with the builder that pyspark_iceberg.configure() returns"
         )
-    _check_catalog(spark, settings)
+    _check_catalog(spark, settings, of_builder or {})
     for key, value in settings.items():
         spark.conf.set(key, value)
     return spark
 
 
-def _check_catalog(spark: SparkSession, settings: Mapping[str, str]) -> None:
+def _check_catalog(spark: SparkSession, settings: Mapping[str, str], of_builder: Mapping[str, object]) -> None:
     """If the session has a catalog with this name, check that it has these settings.
 
-    Spark would not load the catalog again with other settings.
+    Spark would not load the catalog again with other settings. If the catalog has additional settings that are not
+    among those of the builder either, this is a warning.
     """
     wanted = {key: value for key, value in settings.items() if key.startswith(CATALOG_PREFIX)}
     prefix = min(wanted, key=len)
+    name = prefix[len(CATALOG_PREFIX) :]
     found = {key: spark.conf.get(key, None) for key in wanted}
-    if found[prefix] is not None and found != wanted:
+    if found[prefix] is None:
+        return
+    if found != wanted:
         raise SessionConflictError(
-            f"The catalog {prefix[len(CATALOG_PREFIX) :]} of the running session has other settings; pass another "
-            "catalog= or stop the session (spark.stop())"
+            f"The catalog {name} of the running session has other settings; pass another catalog= or stop the session "
+            "(spark.stop())"
+        )
+    keys = [row["key"] for row in spark.sql("SET").collect() if row["key"].startswith(f"{prefix}.")]
+    additional = sorted(key[len(prefix) + 1 :] for key in keys if key not in wanted and key not in of_builder)
+    if additional:
+        warnings.warn(
+            f"The catalog {name} of the running session has additional settings, which remain in effect: "
+            f"{', '.join(additional)}. If you need the catalog without them, pass another catalog= or stop the session "
+            "(spark.stop())",
+            stacklevel=4,
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -84,14 +85,22 @@ def test_only_the_settings_of_the_catalog_itself_are_compared(tmp_path: Path) ->
 
         set = dict.__setitem__
 
+    def listed(_: str) -> Any:
+        return SimpleNamespace(collect=lambda: [{"key": key} for key in conf])
+
     conf = Conf({"spark.sql.extensions": EXTENSIONS_CLASS, "spark.sql.defaultCatalog": "other"})
-    session: Any = SimpleNamespace(version="3.5.0", conf=conf)
+    session: Any = SimpleNamespace(version="3.5.0", conf=conf, sql=listed)
     _add_catalog(session, catalog_settings(tmp_path))
     assert conf["spark.sql.defaultCatalog"] == "lite"
     conf["spark.sql.catalog.lite.cache-enabled"] = "false"
     before = dict(conf)
     _add_catalog(session, catalog_settings(tmp_path, catalog="lite2", default=False))
-    _add_catalog(session, catalog_settings(tmp_path))
+    with pytest.warns(UserWarning, match="has additional settings, which remain in effect: cache-enabled\\."):
+        _add_catalog(session, catalog_settings(tmp_path))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        _add_catalog(session, catalog_settings(tmp_path), {"spark.sql.catalog.lite.cache-enabled": "false"})
+        _add_catalog(session, catalog_settings(tmp_path, properties={"cache-enabled": "false"}))
     assert before.items() <= conf.items()
     for other in (tmp_path / "other", "hdfs://nn/wh"):
         with pytest.raises(SessionConflictError, match="The catalog lite of"):
@@ -99,6 +108,15 @@ def test_only_the_settings_of_the_catalog_itself_are_compared(tmp_path: Path) ->
     with pytest.raises(SessionConflictError, match="pass another catalog="):
         _add_catalog(session, catalog_settings(tmp_path, properties={"cache-enabled": "true"}))
     assert conf["spark.sql.catalog.lite.warehouse"] == str(tmp_path)
+
+
+def test_a_warning_names_additional_settings_of_the_running_catalog(spark: SparkSession, tmp_path: Path) -> None:
+    settings = {"cache-enabled": "false", "table-default.owner": "me"}
+    iceberg_session(tmp_path, catalog="added", properties=settings, default=False)
+    message = "The catalog added .* remain in effect: cache-enabled, table-default.owner"
+    with pytest.warns(UserWarning, match=message) as caught:
+        assert iceberg_session(tmp_path, catalog="added", default=False) is spark
+    assert [warning.filename for warning in caught if warning.category is UserWarning] == [__file__]
 
 
 def test_a_running_session_without_the_connector_is_rejected_with_a_solution(tmp_path: Path) -> None:
