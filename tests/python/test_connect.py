@@ -48,7 +48,8 @@ def connect_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     command += ["--driver-class-path", class_path, "--class", "org.apache.spark.sql.connect.service.SparkConnectServer"]
     command += [argument for key, value in settings.items() for argument in ("--conf", f"{key}={value}")]
     ready = functools.partial(answers, port)
-    with running([*command, "spark-internal"], directory / "connect.log", ready, {"SPARK_HOME": str(SPARK_HOME)}):
+    environment = {"SPARK_HOME": str(SPARK_HOME), "PYSPARK_PYTHON": sys.executable}
+    with running([*command, "spark-internal"], directory / "connect.log", ready, environment):
         yield f"sc://{HOST}:{port}"
 
 

@@ -7,7 +7,7 @@ import datetime
 import pandas as pd
 import pyarrow as pa
 import pytest
-from pyspark.errors import AnalysisException
+from pyspark.errors import AnalysisException, PythonException
 from pyspark.sql import SparkSession, functions
 
 from pyspark_iceberg import (
@@ -216,3 +216,54 @@ def test_a_conflict_and_a_rejected_row_have_error_classes(spark: SparkSession, i
     assert len(str(rejected.value)) < 1000
     with pytest.raises(AnalysisException), typed_errors():
         spark.sql("SELECT no_such_column FROM VALUES (1) AS t(a)")
+
+
+def test_the_number_of_removed_rows_does_not_count_rows_that_were_deleted_before(
+    spark: SparkSession, table: str
+) -> None:
+    for version in (2, 3):
+        name = f"{table}_v{version}"
+        properties = f"'format-version' = '{version}', 'write.delete.mode' = 'merge-on-read'"
+        spark.sql(f"CREATE TABLE {name} (id BIGINT, p INT) USING iceberg TBLPROPERTIES ({properties})")
+        t = Table(spark, name)
+        t.append(spark.range(0, 10, 1, 1).selectExpr("id", "1 AS p"))
+        t.delete("id < 2")
+        assert t.overwrite(spark.range(0, 3, 1, 1).selectExpr("id", "1 AS p")).deleted == 8
+        for i in range(2):
+            t.delete(f"id = {i}")
+        assert t.overwrite(spark.range(1).selectExpr("id", "1 AS p")).deleted == 1
+
+
+def test_the_number_of_removed_rows_is_unknown_if_position_deletes_may_apply_to_several_files(
+    spark: SparkSession, table: str
+) -> None:
+    properties = (
+        "'format-version' = '2', 'write.delete.mode' = 'merge-on-read', 'write.delete.granularity' = 'partition'"
+    )
+    spark.sql(f"CREATE TABLE {table} (id BIGINT) USING iceberg TBLPROPERTIES ({properties})")
+    t = Table(spark, table)
+    t.append(spark.range(0, 10, 1, 2))
+    t.delete("id % 5 = 0")
+    # The compaction applies the deletes, and leaves them without data files.
+    t.rewrite_data_files(options={"rewrite-all": "true", "remove-dangling-deletes": "false"})
+    deletes = spark.table(f"{table}.delete_files").collect()
+    assert [(file["record_count"], file["referenced_data_file"]) for file in deletes] == [(2, None)]
+    assert t.overwrite(spark.range(1)).deleted is None
+
+
+def test_a_failing_python_udf_raises_a_python_exception_with_its_message(spark: SparkSession, table: str) -> None:
+    def fail(value: int) -> int:
+        raise ValueError(f"no price for item {value}")
+
+    spark.sql(f"CREATE TABLE {table} (id BIGINT) USING iceberg")
+    price = functions.udf(fail, "bigint")
+    spark.udf.register("price", fail, "bigint")
+    rows = spark.range(7, 8, 1, 1).select(price("id").alias("id"))
+    message = "ValueError: no price for item 7"
+    with pytest.raises(PythonException, match=message):
+        rows.writeTo(table).append()
+    with pytest.raises(PythonException, match=message):
+        Table(spark, table).append(rows)
+    with pytest.raises(PythonException, match=message):
+        spark.sql(f"INSERT INTO {table} SELECT price(id) FROM range(7, 8, 1, 1)").collect()
+    assert spark.table(table).count() == 0
