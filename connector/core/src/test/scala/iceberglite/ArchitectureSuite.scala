@@ -84,7 +84,7 @@ class ArchitectureSuite extends AnyFunSuite {
     assert(cyclic(packagesOf(files)) == Set("spec.expr", "spec.partition"))
   }
 
-  /** Each package of core, with the packages that it may use. */
+  /** Each package of core, with the packages that it may use in addition to `spec`. */
   private val layers: Seq[(String, Set[String])] = {
     val files = Set("storage", "avro", "parquet", "metrics", "puffin")
     Seq(

@@ -10,8 +10,8 @@ import iceberglite.data.DataFormats
 import iceberglite.spec.file.FileFormat
 
 /**
- * Checks that only one class evaluates filters on files, that only one class commits writes, that only the registries
- * import the packages of file formats, and that only one class represents a finished file.
+ * Checks that only one class evaluates the filters of queries on files, that only one class commits writes, that only
+ * the registries import the packages of file formats, and that only one class represents a finished file.
  */
 class SingleImplementationSuite extends AnyFunSuite {
   private val sources: Vector[Path] = Seq("core", "spark").flatMap(p => SourceFiles.in(s"$p/src/main")).toVector

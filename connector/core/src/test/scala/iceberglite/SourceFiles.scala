@@ -20,8 +20,8 @@ object SourceFiles {
   def shortName(file: Path): String = file.toString.replaceAll(".*/scala(-2\\.1\\d)?/iceberglite/", "")
 
   /**
-   * Returns the text of a source without comments, and with `0` in place of each string literal. Line numbers do not
-   * change.
+   * Returns the text of a source without comments, and with `0` in place of each string or character literal. Line
+   * numbers do not change.
    */
   def code(file: Path): String = {
     val text = new String(Files.readAllBytes(file), "UTF-8")

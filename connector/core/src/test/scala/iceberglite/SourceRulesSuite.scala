@@ -126,7 +126,7 @@ class SourceRulesSuite extends AnyFunSuite {
     "maintenance/compact/FileGroup.scala:plan"
   )
 
-  test("a function has at most 30 lines") {
+  test("a function has at most 30 lines, except the functions that this suite lists") {
     val long = for (file <- all; f <- SourceFiles.functions(file) if f.length > 30)
       yield s"${SourceFiles.shortName(file)}:${f.name}"
     assert(bySpecification.subsetOf(long.toSet))

@@ -94,7 +94,7 @@ class AvroBytesSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assertFault(input(Array[Byte](1)).skipNumbers(2))
   }
 
-  test("items that take no bytes are skipped or read, up to a limit for each input") {
+  test("any number of items that take no bytes is skipped, and up to a limit for each input is read") {
     def array(counts: Long*): Array[Byte] = {
       val out = new AvroOutput
       (counts :+ 0L).foreach(out.writeLong)

@@ -171,7 +171,7 @@ class CatalogSuite extends AnyFunSuite {
     assert(catalog.stage(Id, unpartitioned(), StageMode.CreateOrReplace).commit().metadata.snapshots.isEmpty)
   }
 
-  onAll("DROP ... PURGE deletes every file in the table's directory, and no other file") { (catalog, store) =>
+  onAll("DROP ... PURGE deletes the table's files in its directory, and no file outside of it") { (catalog, store) =>
     val ownFiles = Vector("wh/db/t/data/y", "wh/db/t/data/a=b/y").map(path => s"${store.place}/$path.parquet")
     val otherFiles =
       Vector("other/z", "wh/db/u/z", "wh/db/t2/z", "elsewhere/t/x").map(path => s"${store.place}/$path.parquet")

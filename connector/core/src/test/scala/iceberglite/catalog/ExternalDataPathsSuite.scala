@@ -82,7 +82,7 @@ class ExternalDataPathsSuite extends AnyFunSuite with HostileTables {
   }
 
   test(
-    "commits under a renamed table's former name, or in another catalog, keep the table's metadata files"
+    "commits under a renamed table's former name, or in another catalog, keep the table's current metadata"
   ) {
     val catalog = jdbc("a")
     val former = filled(catalog, TableIdentifier(Vector("db"), "former"))

@@ -204,7 +204,7 @@ class HadoopCatalogSuite extends AnyFunSuite {
     }
   }
 
-  test("a commit based on a very old version does not fork the history, even if old metadata files are kept") {
+  test("a commit based on a very old version does not fork the history if only the next metadata file was deleted") {
     val files = new MemoryFileIO
     var now = 1700000000000L
     val clock = environment.copy(nowMs = () => {

@@ -55,7 +55,7 @@ class HadoopViewRacesSuite extends AnyFunSuite {
   for (after <- Seq(false, true)) {
     val moment = if (after) "directly after" else "directly before"
 
-    test(s"a new table and a view with the same name do not both remain if the view is created $moment") {
+    test(s"a new table and a view with the same name do not both remain if the view is created $moment the table") {
       racing("v1.metadata.json", after)(theirs =>
         if (!after) theirs.create("SELECT 1 n") else intercept[AlreadyExists](theirs.create("SELECT 1 n"))
       ) { (ours, theirs) =>
@@ -69,7 +69,7 @@ class HadoopViewRacesSuite extends AnyFunSuite {
       }
     }
 
-    test(s"a new view and a table with the same name do not both remain if the table is created $moment") {
+    test(s"a new view and a table with the same name do not both remain if the table is created $moment the view") {
       racing("v1.view.json", after)(theirs =>
         if (!after) theirs.catalog.create(View, unpartitioned())
         else intercept[AlreadyExists](theirs.catalog.create(View, unpartitioned()))

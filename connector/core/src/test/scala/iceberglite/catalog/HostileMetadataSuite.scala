@@ -36,7 +36,7 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
       assertFilesKept(Try(catalog.drop(id, purge = true)), f => isAttackersFile(f) || written.contains(s"file:$f"))
     }
 
-  test("purging a registered table whose metadata has another table's location keeps the files (JDBC catalog)") {
+  test("purging a registered table with another table's location in its metadata keeps that table's files (JDBC)") {
     val catalog = jdbc("a")
     val victim = filled(catalog, Victim)
     registerAndPurge(catalog, victim.metadata)
@@ -44,7 +44,7 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
     catalog.close()
   }
 
-  test("purging a registered table whose metadata has another table's data path keeps the files (JDBC catalog)") {
+  test("purging a registered table with another table's data path in its metadata keeps that table's files (JDBC)") {
     val catalog = jdbc("a")
     val victim = filled(catalog, Victim)
     val place = s"file:$directory/outside/t"
@@ -61,7 +61,7 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
     ()
   }
 
-  test("purging a table whose metadata has another table's location keeps the files (file-system catalog)") {
+  test("purging a table whose metadata has another table's location keeps that table's files (file-system catalog)") {
     val catalog = hadoop()
     val victim = filled(catalog, Victim)
     copies(victim.metadata).foreach { copy =>
@@ -72,7 +72,7 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
     assert(liveFiles(catalog.table(Victim)).size == 2)
   }
 
-  test("purging a table whose metadata has another table's data path keeps the files (file-system catalog)") {
+  test("purging a table whose metadata has another table's data path keeps that table's files (file-system catalog)") {
     val catalog = hadoop()
     val victim = filled(catalog, Victim)
     val place = s"file:$warehouse/db/evil"
@@ -324,7 +324,7 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
     catalog.close()
   }
 
-  test("a purge keeps another table's files if the location is that table, its parent, its child, a link or the root") {
+  test("a purge keeps another table's files if the location is its directory, a parent, a child, a link or the root") {
     val catalog = jdbc("a")
     val victim = filled(catalog, Victim)
     val target = Paths.get(victim.location.stripPrefix("file:"))

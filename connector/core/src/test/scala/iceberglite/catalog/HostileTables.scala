@@ -55,7 +55,10 @@ trait HostileTables extends TemporaryDirectory { self: Suite =>
     append(append(table, data(s"${table.location}/data")), data(s"${table.location}/data", "y.parquet"))
   }
 
-  /** Runs an attack, and checks that every file that existed before still exists, unless `except` selects the file. */
+  /**
+   * Runs an attack, and checks that every file that existed before still exists, except version hints and files that
+   * `except` selects.
+   */
   protected def assertFilesKept(attack: => Any, except: Path => Boolean = _ => false): Unit = {
     val before = FilesBelow.withoutHints(directory).filterNot(except)
     attack

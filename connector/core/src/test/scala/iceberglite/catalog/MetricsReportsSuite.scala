@@ -146,7 +146,7 @@ class MetricsReportsSuite extends AnyFunSuite {
     assert(CollectingReporter.configured.contains("mem://wh"))
   }
 
-  test("a REST catalog sends reports to the server of the table, if the server lists the endpoint or no endpoints") {
+  test("with reporting enabled, a REST catalog sends reports if its server lists the endpoint or no endpoints") {
     def linesWith(endpoints: Option[String], properties: (String, String)*): Vector[String] = withStub { stub =>
       endpoints.foreach(list => stub.on("GET /v1/config")(json(s"""{"endpoints":[$list]}""")))
       stub.on("POST")(answer(204))

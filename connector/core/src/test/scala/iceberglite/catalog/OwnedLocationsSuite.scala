@@ -52,7 +52,7 @@ class OwnedLocationsSuite extends AnyFunSuite with HostileTables {
     catalog.close()
   }
 
-  test("a purge keeps another table's files below owned-locations, whatever the metadata contains") {
+  test("a purge keeps another table's files below owned-locations, even if the purged table references them") {
     val catalog = jdbc("a", "owned-locations" -> s"file:$bucket")
     val creation = unpartitioned("write.data.path" -> s"file:$bucket/db/victim")
     val victim = catalog.create(Victim, creation)

@@ -32,7 +32,7 @@ class ReloadSuite extends AnyFunSuite {
     }
   }
 
-  test("reloading a table whose pointer has not changed reads no file") {
+  test("reloading a table of a JDBC catalog whose pointer has not changed reads no file") {
     CatalogFixture.Jdbc.withStore { store =>
       val reads = new AtomicInteger
       val counting = new FileIOWrapper(store.files) {
@@ -53,7 +53,7 @@ class ReloadSuite extends AnyFunSuite {
 
   for (deletesOldVersions <- Seq("false", "true"))
     test(
-      "reloading a table of a file-system catalog that has not changed parses no metadata " +
+      "reloading an unchanged table of a file-system catalog returns the version that the caller has " +
         s"(write.metadata.delete-after-commit.enabled=$deletesOldVersions)"
     ) {
       CatalogFixture.Hadoop.withStore { store =>

@@ -32,7 +32,7 @@ object ScanRules extends RuleBook("scans", "Scan planning and row-level deletes"
   val fileBounds: Rule = rule(
     "file-bounds",
     Planning,
-    "Data files are skipped if, and only if, counts and bounds rule out every row."
+    "A data file in a matching partition is skipped if, and only if, its counts and bounds rule out every row."
   )(
     filter,
     "spec/file/MetricsEvaluator.scala"

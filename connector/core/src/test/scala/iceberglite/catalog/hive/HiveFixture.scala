@@ -12,7 +12,10 @@ import iceberglite.servers.Servers
 import iceberglite.storage.FileIO
 import iceberglite.table._
 
-/** The Hive Metastore of the test environment. All its databases are dropped before and after each test. */
+/**
+ * The Hive Metastore of the test environment. All its databases except `default`, and the tables in `default`, are
+ * dropped before and after each test.
+ */
 object HiveFixture extends CatalogFixture {
   override val kind = "hive"
 

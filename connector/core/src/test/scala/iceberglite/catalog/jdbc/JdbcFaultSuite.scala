@@ -41,7 +41,7 @@ class JdbcFaultSuite extends JdbcTests {
     }
 
   for (break <- Seq(FaultyDriver.Before, FaultyDriver.After))
-    onEach(s"later commits after a broken connection show the outcome of the commit: $break") { f =>
+    onEach(s"if another writer commits after a broken connection, both commits are applied exactly once: $break") { f =>
       val catalog = f.open()
       val other = f.open()
       val table = catalog.create(Id, unpartitioned())
@@ -56,7 +56,7 @@ class JdbcFaultSuite extends JdbcTests {
       assert(f.files.paths == reachable(f.files, newest.version))
     }
 
-  onEach("if nothing shows the outcome of a commit, it is unknown, and every file is kept") { f =>
+  onEach("if nothing shows the outcome of a commit, it is unknown, and its metadata file is kept") { f =>
     val catalog = f.open()
     val other = f.open()
     val table = catalog.create(Id, unpartitioned("write.metadata.previous-versions-max" -> "1"))

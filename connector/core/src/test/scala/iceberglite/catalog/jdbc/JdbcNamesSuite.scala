@@ -54,7 +54,7 @@ class JdbcNamesSuite extends JdbcTests {
     intercept[NotFound](catalog.alterNamespace(Vector("a%"), Map("a" -> "b"), Set.empty))
   }
 
-  onEach("names that a database cannot store are rejected before anything is written") { f =>
+  onEach("empty, too long and unsafe names are rejected before anything is written") { f =>
     val catalog = f.open()
     catalog.createNamespace(Vector("db"), Map.empty)
     val long = "x" * 256

@@ -77,7 +77,7 @@ class RestCommitSuite extends AnyFunSuite {
     }
   }
 
-  test("a response that is neither a success nor a rejection leaves the outcome of a commit unknown") {
+  test("a response that is neither a valid success nor a rejection leaves the outcome of a commit unknown") {
     withStub { stub =>
       val replies = Seq(500, 502, 504, 507, 408).map(refuse(_, "SomeException", "hm")) ++
         Seq(answer(500, "<html>"), broken, json("<html>"), json("{"), json("""{"metadata":{}}"""), answer(204))

@@ -26,9 +26,9 @@ object SmallRoots extends MetadataTree {
   private val tree = new RootTree(expressions(_), limits)
 
   /**
-   * The expressions of a table. Metadata of version 3 has no expressions, so that each partition field gets an id that
-   * no column of a test has, and that does not change when columns or partition fields are added, or when the table is
-   * upgraded to version 4.
+   * The expressions of a table. Metadata of version 3 has no expressions, so each partition field gets an expression
+   * with an id that no column of a test has, and that does not change when columns or partition fields are added, or
+   * when the table is upgraded to version 4.
    */
   private def expressions(metadata: TableMetadata): Vector[TableExpression] =
     metadata.specs.flatMap(_.fields).filter(_.transform != Void).map(keyOf).distinct.zipWithIndex.map {

@@ -22,8 +22,9 @@ import iceberglite.spark.rules.ReportedWriteExec
 
 /**
  * Runs one of Spark's suites of row-level statements with an iceberg-lite catalog, which has the name `cat`. If
- * `ICEBERG_LITE_ALL` is set in the environment, all tests run on tables of version 2 and of version 3. Otherwise, the
- * seed selects about half of the tests, and one of the two versions for each selected test.
+ * `ICEBERG_LITE_ALL` is set in the environment, each test runs on tables of version 2 and of version 3, except tests of
+ * default values, which need version 3. Otherwise, `Sampling.seed` selects about half of the tests, and one version for
+ * each selected test.
  *
  * Spark's tests expect that certain columns are read and that certain groups are replaced. These expectations are
  * checked on the plans and snapshots of iceberg-lite.
@@ -38,7 +39,7 @@ trait LiteTables extends RowLevelOperationSuiteBase {
 
   private var version = 2
 
-  /** The number of tests, and the number of tests that the sample omits. */
+  /** The number of pairs of a test and a possible version, and the number of such pairs that the sample omits. */
   private var (total, omitted) = (0, 0)
 
   override protected def sparkConf: SparkConf =
@@ -68,7 +69,10 @@ trait LiteTables extends RowLevelOperationSuiteBase {
     selected
   }
 
-  /** Attaches a warehouse for the test instead of the catalog that Spark's suites attach before each test. */
+  /**
+   * Configures `cat` as an iceberg-lite catalog with an empty warehouse. Spark's suites configure another catalog
+   * before each test.
+   */
   private def attach(tableVersion: Int): Unit = {
     version = tableVersion
     val settings = Map(

@@ -22,14 +22,14 @@ private object InapplicableTests {
   )
 }
 
-/** Spark's tests of group-based (copy-on-write) row-level operations. */
+/** Runs Spark's tests of group-based row-level operations on tables in copy-on-write mode. */
 trait ByCopyOnWrite extends LiteTables {
   override protected def mode: String = "copy-on-write"
 
   override protected def skippedTests: Map[String, String] = InapplicableTests.forAllModes
 }
 
-/** Spark's tests of delta-based (merge-on-read) row-level operations. */
+/** Runs Spark's tests of delta-based row-level operations on tables in merge-on-read mode. */
 trait ByMergeOnRead extends LiteTables {
   override protected def mode: String = "merge-on-read"
 
