@@ -11,7 +11,7 @@ import iceberglite.spec.types.{DefaultValue, Literal, NestedField, PrimitiveType
 import iceberglite.spec.types.Literal.{IntLiteral, StringLiteral}
 import iceberglite.spec.types.Type._
 
-/** Generates random schemas, whose field ids are in any order, and random rows of these schemas. */
+/** Generates random schemas, whose field ids are ascending or descending, and random rows of these schemas. */
 object RecordGenerators {
 
   /** The primitive types of format version 2, with sample parameters. */
@@ -163,7 +163,10 @@ object RecordGenerators {
   /** The first day of the year 1 and the last day of the year 9999, in days from 1970-01-01. */
   private val Dates = Seq(-719162L, 2932896L)
 
-  /** Generates values near the limits, near the start of 1970, and near the start of 2015, which is ORC's epoch. */
+  /**
+   * Generates values between the limits, often near a limit, near the start of 1970, or near the start of 2015, which
+   * is ORC's epoch.
+   */
   private def edges(least: Long, greatest: Long): Gen[Long] = {
     val start2015 = if (greatest == Dates.last) 16436L else 1420070400000000L
     val near = Seq(least, least + 1, greatest, greatest - 1, 0L, -1L, 1L, -999L, -1001L, start2015, start2015 - 1)

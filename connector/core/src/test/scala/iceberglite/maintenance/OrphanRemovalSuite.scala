@@ -61,7 +61,7 @@ class OrphanRemovalSuite extends AnyFunSuite {
     }
   }
 
-  test("a listing by prefix finds the same orphan files") {
+  test("a listing by prefix finds the same orphan files as a listing of directories") {
     val actions = randomTable(Fuzz.seed)
     run(removal(actions.table))
     val orphans = addOrphans(actions)

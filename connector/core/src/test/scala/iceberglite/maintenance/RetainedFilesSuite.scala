@@ -17,7 +17,7 @@ import iceberglite.{Fuzz, MoreRounds}
 @MoreRounds
 class RetainedFilesSuite extends AnyFunSuite with ExpiryFixture {
 
-  /** The directories and names of orphan files, which do not differ from those of other files. */
+  /** Patterns of the paths of orphan files, which look like the paths of files that a table uses. */
   private val orphanNames = Vector(
     "data/%d.parquet",
     "data/category=a/%d.avro",

@@ -44,7 +44,7 @@ class SnapshotExpirySuite extends AnyFunSuite with ExpiryFixture {
     ExpireOptions(Some(table.metadata.snapshots.map(_.timestampMs).max + 1), Some(1))
 
   for (version <- FormatVersion.all)
-    test(s"exactly the files that no remaining snapshot needs are deleted, version ${version.number}") {
+    test(s"exactly the files of expired snapshots that no other needs are deleted, version ${version.number}") {
       for (round <- 0 until Fuzz.slowRounds(6, 2)) {
         val seed = Fuzz.seed + 100L * version.number + round
         val actions = randomHistory(version, seed)

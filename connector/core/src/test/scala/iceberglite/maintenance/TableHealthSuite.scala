@@ -285,7 +285,7 @@ class TableHealthSuite extends AnyFunSuite {
     assert(planned.status == StepStatus.Planned && planned.filesBefore.exists(_ > 0))
   }
 
-  test("files are not deleted if gc.enabled is false") {
+  test("the steps that delete files are skipped if gc.enabled is false") {
     val actions = tableByCategory(FormatVersion.V2, "gc.enabled" -> "false")
     actions.append(fileOf("a", "a"))
     actions.append(fileOf("a", "b"))
@@ -329,7 +329,10 @@ class TableHealthSuite extends AnyFunSuite {
     assert(selected(FileGroupBudget(5000, maxFiles = 4)) < 5)
   }
 
-  /** Records the steps without running them, and reports that each step rewrote the maximum number of bytes. */
+  /**
+   * Records the steps without running them, and reports that each step rewrote its maximum number of bytes, if it has
+   * one.
+   */
   private class Recorder extends StepRunner {
     var calls: Vector[(MaintenanceAction, Option[Long])] = Vector.empty
 

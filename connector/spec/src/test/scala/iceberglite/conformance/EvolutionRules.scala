@@ -16,7 +16,7 @@ object EvolutionRules extends RuleBook("evolution", "Schema evolution") {
   val promotions: Rule = rule(
     "promotions",
     Evolution,
-    "int is promoted to long, float to double, and decimal to a greater precision; versions 1 and 2 promote no other type."
+    "int is promoted to long, float to double, and decimal to a higher precision; in versions 1 and 2, no others."
   )("spec/types/Type.scala", Update)
   val promotionsOfV3: Rule = rule(
     "promotions-of-version-3",

@@ -103,7 +103,7 @@ class DamagedParquetSuite extends AnyFunSuite with TemporaryDirectory with Parqu
   }
 
   test(
-    "a footer that claims a list of billions, or a hundred nested structs, is rejected without allocating them",
+    "a footer that claims billions of list elements or a thousand nested structs is rejected without allocating them",
     ParquetRules.damagedFiles
   ) {
     def file(footer: Array[Byte]): Array[Byte] =
