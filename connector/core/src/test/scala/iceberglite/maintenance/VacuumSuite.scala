@@ -70,7 +70,7 @@ class VacuumSuite extends AnyFunSuite {
     assert(none.isEmpty && again.expired.snapshotIds.isEmpty)
   }
 
-  test("by default, table properties determine the age of snapshots, and orphan files are removed after three days") {
+  test("without a retention time, table properties determine which snapshots expire, and orphan files are found") {
     val actions = created()
     val (result, found) = planned(vacuum(actions.table, None))
     assert(result.expired.snapshotIds.isEmpty && names(found.map(_._2)) == Set("orphan"))

@@ -37,7 +37,7 @@ class DataLocationsPeerSuite extends AnyFunSuite {
     } yield Map.empty[String, String] ++ enabled.map("write.object-storage.enabled" -> _) ++
       partitioned.map("write.object-storage.partitioned-paths" -> _) ++ named
 
-  test("data files of an unpartitioned table have the same locations as in Apache Iceberg, for any properties") {
+  test("data files of an unpartitioned table have the same paths as in Apache Iceberg, for all location properties") {
     val random = new Random(7L)
     for (location <- locations; properties <- settings) {
       val file = s"00000-${random.nextInt(100)}-${random.nextLong().toHexString}-00001.parquet"

@@ -28,7 +28,10 @@ object WriterFiles {
   }
 }
 
-/** Halts the process at step number `step`, counted from 1. There is a step before and after each storage call. */
+/**
+ * Halts the process at step number `step`, counted from 1. There is a step before and after each call of the methods
+ * below, and after each commit.
+ */
 final class DyingFileIO(inner: FileIO, step: Int) extends FileIOWrapper(inner) {
   private val steps = new AtomicInteger
 

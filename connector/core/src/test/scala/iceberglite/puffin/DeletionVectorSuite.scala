@@ -167,7 +167,7 @@ class DeletionVectorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(rejectionOf("0100000000000000 00000000 3b300000 01 00000900 0200 00000700 05000100").contains("not sorted"))
   }
 
-  test("a position close to the highest allowed position does not allocate the bitmaps of all lower positions") {
+  test("a vector with the lowest and the highest position stores no bitmaps for the positions between them") {
     assert(DeletionVector.of(0L, Long.MaxValue).toBytes.length < 100)
   }
 

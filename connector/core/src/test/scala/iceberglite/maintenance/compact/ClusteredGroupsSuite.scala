@@ -143,7 +143,7 @@ class ClusteredGroupsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(table.rewrite() == 1000 && table.plan().isEmpty && table.filesPerQuery < clustered + 4)
   }
 
-  test("the number of rewritten rows grows with the appended rows, times the logarithm of the number of appends") {
+  test("the rewritten rows grow at most with the appended rows times the logarithm of the number of appends") {
     val (table, random) = (model(), new Random(3))
     table.commit(files(random, 200))
     table.rewrite()
