@@ -284,7 +284,7 @@ class DeletePlanSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   Seq(FormatVersion.V2, FormatVersion.V3).foreach { version =>
     test(
-      s"the delete index of version $version equals that of Apache Iceberg",
+      s"without metrics, the planned delete files of version $version equal those of Apache Iceberg",
       ScanRules.equalityPartition,
       ScanRules.positionPartition
     ) {

@@ -101,7 +101,7 @@ class KeySetSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     (0 until 100000 by 7).foreach(i => assert(contains(set, Array[AnyRef](s"key number $i")) == i < 50000, i))
   }
 
-  test("integer keys are also written to a file, and many threads can query it") {
+  test("integer keys are also written to a file, and several threads can query it") {
     val keys = (0 until 30000).map(i => Array[AnyRef](Int.box(i * 3)))
     val set = setOf(columns(IntType), keys, maxBytes = 32 << 10)
     assert(set.isInstanceOf[SpilledKeys])

@@ -61,7 +61,8 @@ final class RandomHistory(start: Table, random: Random, formats: IndexedSeq[File
 
   /**
    * Commits every kind of change, independent of the seed: adds files, removes files without and with deletes, deletes
-   * rows of a file without and with earlier deletes, and restores rows of a file with and without other deletes.
+   * rows of a file without and with earlier deletes, and restores rows of a file with and without other deletes. In
+   * version 1, it only adds and removes files.
    */
   def everyChange(): Unit = {
     val files = Vector.fill(2)(threeRows())

@@ -113,7 +113,7 @@ class TableRowsSuite extends AnyFunSuite {
     }
   }
 
-  test("rows of a deletion vector are removed, at any offset in the Puffin file", ScanRules.vectorScope) {
+  test("rows at the positions of a deletion vector are removed, in every format", ScanRules.vectorScope) {
     for (format <- formats) {
       val files = new Files
       val file = files.write(format, fileColumns, sampleRows)

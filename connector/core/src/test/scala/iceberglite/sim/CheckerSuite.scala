@@ -88,7 +88,7 @@ class CheckerSuite extends AnyFunSuite {
     )
   }
 
-  test("a change that is applied twice is detected as duplicate rows") {
+  test("an append that is applied twice is detected by the outcome of its operation") {
     assertViolation(
       broken((inner, _) =>
         new CommitterWrapper(inner) {

@@ -5,8 +5,8 @@ import iceberglite.spec.property.TableProperty
 
 /**
  * Checks that every version of the table has exactly one predecessor. Also checks that the last assigned ids, the time
- * of the last update and the format version never decrease, and that no schema, partition spec, sort order or snapshot
- * disappears.
+ * of the last update and the format version never decrease, that no schema, partition spec, sort order or snapshot
+ * disappears, and that the snapshots of references and the parents of new snapshots exist.
  */
 object LinearHistory extends Check {
   override def name: String = "the history is linear"

@@ -6,7 +6,7 @@ import iceberglite.spec.FormatVersion
 import iceberglite.spec.file.{Content, EntryStatus, ManifestEntry, ManifestFile}
 import iceberglite.spec.metadata.{Snapshot, TableMetadata}
 
-/** Checks sequence numbers and, in version 3, row ids (specification, "Sequence Numbers" and "Row Lineage"). */
+/** Checks sequence numbers and, from version 3 on, row ids (specification, "Sequence Numbers" and "Row Lineage"). */
 object Numbers extends Check {
   override def name: String = "sequence numbers and row ids follow the specification"
 

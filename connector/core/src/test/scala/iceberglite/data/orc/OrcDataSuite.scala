@@ -210,7 +210,7 @@ class OrcDataSuite extends FormatTests(OrcData) {
     }
   }
 
-  test("codec and stripe size follow the table properties, and split offsets are stripe offsets", FormatRules.orcSplits) {
+  test("codec and stripe size follow the table properties; splits begin at stripes", FormatRules.orcSplits) {
     val schema =
       Schema(0, Vector(required(1, "id", LongType), required(2, "l", ListType(3, StringType, elementRequired = true))))
     val random = new scala.util.Random(7)
