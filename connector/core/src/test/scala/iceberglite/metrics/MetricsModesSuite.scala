@@ -42,7 +42,7 @@ class MetricsModesSuite extends AnyFunSuite {
     assert(set == Map(1 -> Counts, 3 -> Full, 4 -> NoMetrics))
   }
 
-  test("columns by whose values a table is sorted have bounds, even if by default none do", MetricsRules.inferredColumns) {
+  test("sort columns have bounds even if the default mode has none, except by bucket", MetricsRules.inferredColumns) {
     val none = Map("write.metadata.metrics.default" -> "none")
     val onlySorted = Map(1 -> NoMetrics, 3 -> NoMetrics, 4 -> Truncate(16))
     assert(MetricsModes.of(none, schema, sortedBy(4, Identity)).byId == onlySorted)

@@ -88,7 +88,7 @@ class FoundFaultsSuite extends AnyFunSuite {
     }
   }
 
-  test("a delayed commit fails if its table was dropped and recreated, even if other writers' clocks are a year ahead") {
+  test("a delayed commit fails if its table was dropped and recreated, even if other clocks are a year ahead") {
     val f = new FailingTable(SimulatedCatalog.Files)
     val year = 365L * 24 * 60 * 60 * 1000
     val future = TestTables.environment.copy(nowMs = () => System.currentTimeMillis + year)

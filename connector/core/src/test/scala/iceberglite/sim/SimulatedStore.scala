@@ -42,7 +42,7 @@ final class SimulatedStore {
     ()
   }
 
-  /** @return false if the path exists */
+  /** @return whether the file was stored; false if the path exists and [[exclusive]] is true */
   def putIfAbsent(file: StoredFile): Boolean = {
     val free = !exists(file.path) || !exclusive
     if (free) put(file)

@@ -71,14 +71,14 @@ class BoundedReadSuite extends AnyFunSuite with TemporaryDirectory {
       ("" +: magics).zipWithIndex.map { case (magic, i) => createSparseFile(s"sparse$i$ending", magic) } :+
       createSparseFile(s"medium$ending", "", 100L << 20)
 
-  test("hostile table metadata files are rejected") {
+  test("endless and sparse table metadata files, and pipes, are rejected") {
     hostileFiles(".metadata.json", "{", "\u001f\u008b\b").foreach { file =>
       rejection(file.toString)(MetadataFiles.read(io, s"file:$file"))
       if (Files.size(file) != (100L << 20)) rejection(file.toString)(io.read(file.toString))
     }
   }
 
-  test("hostile manifest lists and manifests are rejected in bounded memory, even if the listed length is wrong") {
+  test("endless and sparse manifest lists and manifests, and pipes, are rejected even if the listed length is wrong") {
     val manifest = ManifestFile("", 100, 0, ManifestContent.Data, 1, 1, 1, None, None, None, None, None, None, None)
     hostileFiles(".avro", "Obj\u0001").foreach { file =>
       rejection(file.toString)(ManifestLists.read(io, file.toString))
@@ -92,7 +92,7 @@ class BoundedReadSuite extends AnyFunSuite with TemporaryDirectory {
     }
   }
 
-  test("truncated or extended files of a tampered table are rejected") {
+  test("truncated metadata files of a table, and an extended manifest, are rejected") {
     val tables = new PathTables(io, environment)
     val table = tables.create(s"$directory/t", unpartitioned()).transaction(Map.empty, environment)
       .add(new FastAppend(Vector(file("x")))).commit()
@@ -111,7 +111,7 @@ class BoundedReadSuite extends AnyFunSuite with TemporaryDirectory {
     intercept[InvalidMetadata](MetadataFiles.read(io, table.metadataLocation))
   }
 
-  test("a table with a hostile file as version hint can be loaded, because the hint is ignored") {
+  test("a table whose version hint is an endless or sparse file or a pipe can be loaded, because the hint is ignored") {
     val catalog = Catalogs.open("lite", Map("type" -> "hadoop", "warehouse" -> s"$directory/wh"), io)
     val id = TableIdentifier(Vector("db"), "t")
     val table = catalog.create(id, unpartitioned())
@@ -125,7 +125,7 @@ class BoundedReadSuite extends AnyFunSuite with TemporaryDirectory {
     }
   }
 
-  test("hostile Puffin files, and deletion vectors with a false length in them, are rejected in bounded memory") {
+  test("endless and sparse Puffin files, pipes, and deletion vectors with a false length in them are rejected") {
     hostileFiles(".puffin", "PFA1").foreach { file =>
       for (size <- Seq(None, Some(100L), Some(Huge))) rejection(file.toString)(PuffinFile.open(io, file.toString, size))
       for (size <- Seq(100L, (1L << 31) - 10); claimed <- Seq(Huge, (1L << 31) - 1)) {

@@ -16,7 +16,7 @@ class MetadataFilesSuite extends AnyFunSuite {
     TestMetadata(ManifestSamples.schema, location = "/wh/db/t", properties = Map("owner" -> "me"))
 
   for (codec <- MetadataCompression.all)
-    test(s"metadata written with the codec ${codec.name} is read from a file with any name") {
+    test(s"metadata written with the codec ${codec.name} is read whatever codec the file name states") {
       val io = new MemoryFileIO
       val bytes = MetadataFiles.bytes(metadata, codec)
       Seq(MetadataFiles.fileName(3, codec), "v3.metadata.json.gz", "v3.gz.metadata.json", "v3.metadata.json").distinct

@@ -42,7 +42,7 @@ class S3FilesSuite extends AnyFunSuite {
     assert(io.deleteAll(paths).isEmpty && paths.forall(!io.exists(_)) && io.exists(kept))
   }
 
-  test("an exclusive create on S3 succeeds once, even with concurrent writers") {
+  test("an exclusive create on S3 fails if the object exists, and leaves no other object") {
     val path = s"s3://$bucket/wh/t/metadata/v1.metadata.json"
     assert(io.createExclusively(path, content("first")))
     assert(!io.createExclusively(path, content("second")))

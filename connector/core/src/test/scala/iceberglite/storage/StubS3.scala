@@ -27,7 +27,10 @@ final class StubS3 extends AutoCloseable {
   /** The response to all bulk delete requests of a store that does not support them; absent if it supports them. */
   @volatile var refusesBulkDeletion: Option[Refuses] = None
 
-  /** For each object whose deletion is refused, the number of bulk delete requests that still refuse it. */
+  /**
+   * For each object whose deletion is refused, the number of bulk delete requests that still refuse it. A request that
+   * deletes only this object is refused as long as the number is positive.
+   */
   val refusedDeletions: ConcurrentHashMap[String, Int] = new ConcurrentHashMap[String, Int]
 
   /** Changes the keys in the errors of bulk delete requests; without a key if it returns an empty text. */

@@ -17,7 +17,7 @@ class DataLocationsSuite extends AnyFunSuite {
   private def path(partition: PartitionTuple, properties: (String, String)*): String =
     DataLocations.of("/wh/db/t/", properties.toMap).path(spec, partition, "f.parquet")
 
-  test("files are in one directory per partition value, with names and values encoded") {
+  test("the path of a file has a directory for each partition field, with encoded names and values") {
     assert(path(tuple) == s"/wh/db/t/data/$encoded/f.parquet")
     val nulls = PartitionTuple(Vector(None, None))
     assert(path(nulls) == "/wh/db/t/data/ts_day=null/a+b%2F%C3%BC=null/f.parquet")

@@ -41,7 +41,7 @@ class OwnedPathsSuite extends AnyFunSuite {
     Seq("/", "file:///").foreach(top => assert(!owns(version("mem://b/t"), Some(top))("/data/f")))
   }
 
-  test("a metadata file expires when it is removed from the metadata log, at any table location") {
+  test("a metadata file expires when it is removed from the metadata log") {
     val properties = Seq(
       "write.metadata.previous-versions-max" -> "1",
       "write.metadata.delete-after-commit.enabled" -> "true"
