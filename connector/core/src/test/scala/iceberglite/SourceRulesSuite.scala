@@ -47,7 +47,7 @@ class SourceRulesSuite extends AnyFunSuite {
   private def hasBoundary(file: Path, code: String): Boolean =
     code.contains("ErrorBoundary") || namedByArgument(SourceFiles.shortName(file))
 
-  test("classes that Spark calls convert their errors to errors of Spark") {
+  test("sources of classes that Spark calls use ErrorBoundary, which converts errors, or are listed as exceptions") {
     val violations = spark.filterNot(f => delegating(SourceFiles.shortName(f))).filter { file =>
       val code = SourceFiles.code(file)
       callable.findFirstIn(code).isDefined && !hasBoundary(file, code) && !code.contains("extends SparkTable")

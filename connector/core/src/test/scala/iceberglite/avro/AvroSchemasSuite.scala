@@ -18,7 +18,7 @@ class AvroSchemasSuite extends AnyFunSuite {
   }
   private def json(t: iceberglite.spec.types.Type): String = json(NestedField.required(1, "f", t))
 
-  test("types are mapped as in the table of Appendix A") {
+  test("primitive types are mapped as in Appendix A of the Iceberg specification") {
     assert(json(BooleanType) == "\"boolean\"")
     assert(json(IntType) == "\"int\"")
     assert(json(LongType) == "\"long\"")

@@ -27,7 +27,7 @@ import iceberglite.tree.manifestlist.{ManifestDecoder, ManifestEntryColumns, Man
 import iceberglite.tree.manifestlist.ManifestSamples._
 import iceberglite.tree.manifestlist.{ManifestHeader, ManifestListHeader}
 
-/** Tests that malicious files are rejected in bounded time and without large allocations. */
+/** Tests that damaged and malicious manifests and metadata files are read without unbounded time or memory. */
 class HostileAvroSuite extends AnyFunSuite with TimeLimitedTests {
   override val timeLimit: Span = Span(60, Seconds)
 

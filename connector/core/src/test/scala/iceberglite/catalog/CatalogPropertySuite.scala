@@ -29,7 +29,7 @@ class CatalogPropertySuite extends AnyFunSuite {
     warnings.foreach { case (key, message) => assert(message.contains(s"$key of catalog lite has no effect")) }
   }
 
-  test("unsupported properties for credentials, clients or encryption are rejected, without showing their values") {
+  test("unsupported properties for credentials, clients, tags or encryption are rejected without showing values") {
     val rejected = Seq(
       "client.factory",
       "client.assume-role.arn",

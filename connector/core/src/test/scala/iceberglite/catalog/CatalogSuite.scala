@@ -71,7 +71,7 @@ class CatalogSuite extends AnyFunSuite {
     assert(catalog.table(Id).metadata.uuid == table.metadata.uuid)
   }
 
-  onAll("namespaces can be created and listed, and dropped when they are empty") { (catalog, _) =>
+  onAll("namespaces can be created, and can be dropped only when they are empty") { (catalog, _) =>
     catalog.createNamespace(Vector("db"), Map.empty)
     intercept[AlreadyExists](catalog.createNamespace(Vector("db"), Map.empty))
     catalog.create(Id, unpartitioned())

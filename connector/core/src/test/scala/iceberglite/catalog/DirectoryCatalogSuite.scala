@@ -30,7 +30,7 @@ class DirectoryCatalogSuite extends AnyFunSuite with TemporaryDirectory {
   /** Returns the relative paths of all files and directories below the root. */
   private def tree(root: Path): Set[String] = FilesBelow.allPaths(root).map(root.relativize(_).toString)
 
-  test("a name that would not be a single directory inside its namespace is rejected") {
+  test("an empty name, or a name with a slash, a control character or a leading dot, is rejected") {
     val outside = directory.resolve("outside")
     Files.createDirectories(outside.resolve("metadata"))
     val catalog = open(s"$directory/wh")

@@ -196,7 +196,7 @@ class ExternalDataPathsSuite extends AnyFunSuite with HostileTables {
     assertReadable(catalog)
   }
 
-  test("a purge skips a path with a control character, and deletes the table's files") {
+  test("a purge skips a path with a control character, and still deletes the table's metadata file") {
     val catalog = jdbc("a")
     val table = append(filled(catalog, Evil), s"file:$warehouse/db/evil/..\u0000/x.parquet")
     assert(catalog.drop(Evil, purge = true))

@@ -258,7 +258,7 @@ class HadoopCatalogSuite extends AnyFunSuite {
     if (versions > 0) assert(liveFiles(catalog.table(Id)) == Vector("other").take(versions - 1))
   }
 
-  test("a writer detects the next version even if it was written with another metadata codec") {
+  test("after a conflict with a commit that sets the metadata codec, the repeated commit uses this codec") {
     withCatalog { (catalog, files) =>
       val table = tableWithCommits(catalog, 1)
       val compressed = table.transaction(Map.empty, environment)
@@ -293,7 +293,7 @@ class HadoopCatalogSuite extends AnyFunSuite {
     }
   }
 
-  test("operations that a file-system catalog does not support fail with a message that contains the operation") {
+  test("a file-system catalog rejects renames, registrations, other locations, and names that contain a slash") {
     withCatalog { (catalog, _) =>
       val table = tableWithCommits(catalog, 1)
       assert(intercept[Unsupported](catalog.rename(Id, Id.copy(name = "u"))).getMessage.contains("renaming lite.db.t"))

@@ -307,7 +307,7 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
         val other = catalog.create(Evil.copy(name = "other"), unpartitioned())
         val hostile = append(other, listed: _*).metadata
         catalog.register(Evil, forged(hostile.edited(uuid = copy.uuid, location = s"file:$link")))
-        // The attacker's metadata directory is a symbolic link to the victim's metadata directory.
+        // The directory of the attacker's table is a symbolic link to the directory of the victim's table.
         assertFilesKept(catalog.drop(Evil, purge = true), isDatabase)
         catalog.drop(other.id, purge = false)
         io.deleteDirectory(other.location)

@@ -38,7 +38,7 @@ object CollectingReporter {
       .getOrElse(throw new IllegalStateException(s"No report about $table"))).find(_.table == table).get
 }
 
-/** A class with the method names of a reporter that does not implement the trait. */
+/** A class with a method `report` that does not implement [[MetricsReporter]]. */
 final class OtherReporter {
   def report(report: MetricsReport): String = report.table
 }

@@ -104,7 +104,7 @@ class PathTablesSuite extends AnyFunSuite {
     }
   }
 
-  test("the path of a metadata file of any catalog opens the table read-only at that version") {
+  test("the path of a metadata file of a file-system or JDBC catalog opens the table read-only at that version") {
     CatalogFixture.hadoopAndJdbc.foreach { fixture =>
       fixture.withStore { store =>
         val catalog = fixture.open(store, store.files)

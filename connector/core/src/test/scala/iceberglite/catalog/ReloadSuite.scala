@@ -70,7 +70,7 @@ class ReloadSuite extends AnyFunSuite {
         Seq("a", "b", "c").foreach(append)
         val loaded = catalog.load(Id)
         (1 to 3).foreach(_ => assert(catalog.reload(Id, loaded) eq loaded))
-        // Another version of the table has the same number.
+        // The metadata file of the same version gets other contents.
         val changed = loaded.metadata.edited(lastUpdatedMs = loaded.metadata.lastUpdatedMs + 1)
         store.files.replace(loaded.metadataLocation, MetadataFiles.bytes(changed, MetadataCompression.Uncompressed))
         assert(catalog.reload(Id, loaded).metadata == changed)
@@ -89,7 +89,7 @@ class ReloadSuite extends AnyFunSuite {
         store.files.replace(loaded.metadataLocation, MetadataFiles.bytes(changed, MetadataCompression.Uncompressed))
         append("d")
         assert(catalog.reload(Id, loaded).metadata.snapshots.size == 4)
-        // Another table has the same numbers.
+        // A recreated table has the same version numbers.
         val fourth = catalog.load(Id)
         catalog.drop(Id, purge = true)
         catalog.create(Id, unpartitioned())

@@ -63,7 +63,7 @@ object HiveFixture extends CatalogFixture {
 
 /**
  * Creates the namespace of a new table if it is missing, as the catalogs of the other fixtures do by themselves. Suites
- * that run on all catalogs rely on this.
+ * that run on all catalogs rely on this. Does not list the namespace `default`, which always exists in a Metastore.
  */
 private[catalog] class NamespaceCreatingCatalog(inner: Catalog) extends Catalog {
   override def name: String = inner.name

@@ -53,7 +53,7 @@ class HivePeerSuite extends HiveTests {
     assert(hive.parameters()("previous_metadata_location") == ours.metadataLocation)
   }
 
-  onHive("the table parameters of the current snapshot are the same as in Apache Iceberg") { hive =>
+  onHive("the keys of the table parameters after an append are the same as in Apache Iceberg") { hive =>
     append(hive.open().create(Id, unpartitioned()), "x")
     val ours = hive.parameters()
     appendWithPeer(hive.peer().loadTable(peerId), "y")
@@ -64,7 +64,7 @@ class HivePeerSuite extends HiveTests {
     assert(!ours("current-snapshot-summary").contains("operation"))
   }
 
-  onHive("parameters above table-property-max-size are omitted, and all metadata parameters if it is 0") { hive =>
+  onHive("parameters above table-property-max-size are omitted, and all parameters current-* if the limit is 0") { hive =>
     val short = hive.open("hadoop.iceberg.hive.table-property-max-size" -> "40")
     append(short.create(Id, unpartitioned()), "x")
     val parameterKeys = hive.parameters().keySet
