@@ -39,7 +39,7 @@ class HiveCatalogSuite extends HiveTests {
     hive.client.createTable(table)
   }
 
-  onHive("tables that are not Iceberg tables are listed only with list-all-tables, and are not opened or changed") { hive =>
+  onHive("tables that are not Iceberg tables are not opened or changed, and only list-all-tables lists them") { hive =>
     createHiveTable(hive, Id.name)
     val catalog = hive.open()
     assert(catalog.listTables(Vector("db")).isEmpty && !catalog.tableExists(Id))

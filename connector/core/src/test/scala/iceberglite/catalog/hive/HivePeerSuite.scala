@@ -64,7 +64,7 @@ class HivePeerSuite extends HiveTests {
     assert(!ours("current-snapshot-summary").contains("operation"))
   }
 
-  onHive("parameters above table-property-max-size are omitted, and all parameters current-* if the limit is 0") { hive =>
+  onHive("parameters above table-property-max-size are omitted; the limit 0 omits all parameters current-*") { hive =>
     val short = hive.open("hadoop.iceberg.hive.table-property-max-size" -> "40")
     append(short.create(Id, unpartitioned()), "x")
     val parameterKeys = hive.parameters().keySet

@@ -20,7 +20,7 @@ class JdbcFaultSuite extends JdbcTests {
   }
 
   for (break <- Seq(FaultyDriver.Before, FaultyDriver.After))
-    onEach(s"a commit whose connection breaks has a definite outcome: $break") { f =>
+    onEach(s"a commit whose connection breaks succeeds: $break") { f =>
       val catalog = f.open()
       val table = catalog.create(Id, unpartitioned())
       FaultyDriver.breaks = Vector(swap -> break)
@@ -31,7 +31,7 @@ class JdbcFaultSuite extends JdbcTests {
 
   for (break <- Seq(FaultyDriver.Before, FaultyDriver.After))
     onEach(
-      s"a table creation whose connection breaks has a definite outcome if the database can be queried: $break"
+      s"a table creation whose connection breaks succeeds if the database can be queried: $break"
     ) { f =>
       val catalog = f.open()
       catalog.createNamespace(Vector("db"), Map.empty)

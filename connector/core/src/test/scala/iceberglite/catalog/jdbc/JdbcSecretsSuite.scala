@@ -63,7 +63,7 @@ class JdbcSecretsSuite extends JdbcTests {
     assertNoSecret(error)
   }
 
-  test("the error of a failed login to PostgreSQL does not contain the password") {
+  test("the error of a failed connection or login to PostgreSQL does not contain the password") {
     TestDatabase.Postgres.withNew { database =>
       val right = database.url
       val encoded = java.net.URLEncoder.encode(Secret, "UTF-8")

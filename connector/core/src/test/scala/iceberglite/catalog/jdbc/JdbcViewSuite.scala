@@ -91,7 +91,7 @@ class JdbcViewSuite extends JdbcTests {
   }
 
   for (break <- Seq(FaultyDriver.Before, FaultyDriver.After))
-    onEach(s"a view change whose connection breaks has a definite outcome: $break") { f =>
+    onEach(s"a view change whose connection breaks succeeds: $break") { f =>
       val catalog = views(f.open())
       val first = catalog.commitView(View, None, define("SELECT 1"))
       FaultyDriver.breaks = Vector(swapView -> break)
