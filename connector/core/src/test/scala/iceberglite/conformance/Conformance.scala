@@ -4,7 +4,10 @@ import java.nio.file.{Files, Path, Paths}
 
 import scala.collection.JavaConverters._
 
-/** A test that verifies a rule of the specification: its file, relative to the project root, and its name. */
+/**
+ * A test that verifies a rule of the specification: its file, relative to the project root, and its name. The name of a
+ * Python or SQL test is the name of its file.
+ */
 final case class Proof(rule: String, file: String, test: String)
 
 /** Collects the tests that verify each rule, from the tags and the `proves` comments in the test sources. */

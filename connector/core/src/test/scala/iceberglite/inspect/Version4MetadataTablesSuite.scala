@@ -49,7 +49,7 @@ class Version4MetadataTablesSuite extends AnyFunSuite {
       row("status")
   }
 
-  test("manifests has the root and the leaves, whose counts omit the files that a deletion vector removes") {
+  test("the table manifests lists the root and the leaves, and counts the files that the snapshot removed as deleted") {
     val t = newTable()
     assert(rows(t, "manifests").map(counts) == Vector((0, 1, 0, 0), (1, 5, 0, 0)))
     remove(t, "b", "e")
@@ -76,7 +76,7 @@ class Version4MetadataTablesSuite extends AnyFunSuite {
     assert((list("level"), list("content"), list("length")) == ((0, "manifest list", None)))
   }
 
-  test("tree has the counts of entries and of deleted entries of each node, and the number of overlapping manifests") {
+  test("the table tree has the counts of entries, of deleted entries and of overlapping manifests of each node") {
     val t = newTable()
     remove(t, "b", "e")
     t.append(file("f"), file("g"), file("h"), file("i"))
@@ -87,7 +87,7 @@ class Version4MetadataTablesSuite extends AnyFunSuite {
     assert(found.forall(r => r("length") == t.io.info(r("path").toString).map(_.length)))
   }
 
-  test("entries includes the files that the snapshot removed, and all_entries has the entries of all snapshots") {
+  test("the table entries includes the files that the snapshot removed; all_entries has those of all snapshots") {
     val t = newTable()
     remove(t, "b", "e")
     assert(filesIn(rows(t, "entries")).toSet == Set("a" -> 1, "c" -> 1, "d" -> 1, "x" -> 1, "b" -> 2, "e" -> 2))
@@ -100,7 +100,7 @@ class Version4MetadataTablesSuite extends AnyFunSuite {
     assert(all.distinct.size == all.size)
   }
 
-  test("all_files has each file of a leaf once, although the deletion vector of the leaf changes") {
+  test("the table all_files has each file of a leaf once, although the leaf's deletion vector changes") {
     val t = newTable()
     t.append(file("f"))
     remove(t, "b")
@@ -110,7 +110,7 @@ class Version4MetadataTablesSuite extends AnyFunSuite {
     assert(rows(t, "files").map(r => r("file_path").toString).toSet == Set("a", "d", "x", "e", "f").map(file(_).path))
   }
 
-  test("a tree that commits wrote violates no rule, and a damaged leaf is a finding") {
+  test("a validation finds no violation in a tree that commits wrote, and reports a damaged leaf") {
     val t = newTable()
     remove(t, "b")
     t.metadata.snapshots.foreach(s => assert(TreeValidation.of(t.table, s).isEmpty))
@@ -120,7 +120,7 @@ class Version4MetadataTablesSuite extends AnyFunSuite {
     assert(found.size == 1 && found.head.rule == "I1-I3" && found.head.reason.contains(leaf))
   }
 
-  test("a snapshot with a manifest list cannot be checked") {
+  test("a snapshot with a manifest list cannot be validated as a tree of version 4") {
     val t = new TestTable(ManifestSamples.schema)
     t.append(file("a"))
     val e = intercept[InvalidArgument](TreeValidation.of(t.table, t.metadata.currentSnapshot.get))

@@ -69,7 +69,7 @@ class OrphanRemovalSuite extends AnyFunSuite {
     assert(run(new OrphanRemoval(actions.table, listing, new LocalOrphanSearch, later)).keySet == orphans)
   }
 
-  test("a dry run finds the same files and deletes none") {
+  test("a dry run finds exactly the orphan files and deletes none") {
     val actions = randomTable(Fuzz.seed)
     run(removal(actions.table))
     val orphans = addOrphans(actions)

@@ -131,7 +131,7 @@ class PartitionStatisticsUpdateSuite extends AnyFunSuite {
       actions.commit(new RemoveFiles(Set("mem://t/data/a1")))
       assert(update(actions).isEmpty && full(actions).map(_.dataFileCount) == Vector(2, 1), name)
     }
-    after("no file of the partition")(withFile(_)(_.drop(1)))
+    after("no row for the partition")(withFile(_)(_.drop(1)))
     after("too few files")(withFile(_)(_.map(_.copy(dataFileCount = 0))))
     after("an unknown count")(withFile(_)(_.map(_.copy(equalityDeleteFileCount = None))))
     after("an unknown spec")(withFile(_)(_.map(_.copy(specId = 7))))

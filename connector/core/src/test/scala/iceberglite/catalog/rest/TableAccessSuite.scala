@@ -15,7 +15,7 @@ import iceberglite.spec.TestMetadata._
 import iceberglite.table.{Change, StageMode, Table, TableIdentifier}
 import iceberglite.table.TestTables._
 
-/** Tests that credentials which a REST server returns for a table are used for the files of that table only. */
+/** Tests how a REST catalog uses the settings and credentials in a server's response for a table. */
 class TableAccessSuite extends AnyFunSuite {
   private val id = TableIdentifier(Vector("db"), "t")
   private val path = "GET /v1/namespaces/db/tables/t"

@@ -111,7 +111,7 @@ class AvroTypesSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(fromJson("""{"type":"int","logicalType":"time-millis"}""") == TimeType)
   }
 
-  test("fields without ids, and unions of several types, are omitted") {
+  test("fields without ids, lists whose elements have no ids, and unions of several types are omitted") {
     val record = """{"type":"record","name":"r","fields":[
       {"name":"a","type":"int"},{"name":"b","type":["int","string"],"field-id":2},
       {"name":"c","type":{"type":"array","items":"int"},"field-id":3},{"name":"d","type":"int","field-id":"4"}]}"""

@@ -123,7 +123,7 @@ class OrcDataSuite extends FormatTests(OrcData) {
     }
   }
 
-  test("ORC's smaller types are read as int and string, and int as long", FormatRules.orcNarrow, FormatRules.promoted) {
+  test("ORC's smaller types are read as int, long and string", FormatRules.orcNarrow, FormatRules.promoted) {
     val schema = TypeDescription.fromString("struct<a:tinyint,b:smallint,c:varchar(5),d:char(3)>")
     val path = writeWithOrc(schema) { batch =>
       long(batch, 0).vector(0) = -3

@@ -57,7 +57,7 @@ object EncodedParquet {
     ()
   }
 
-  /** The encoding BYTE_STREAM_SPLIT for all columns of fixed width. */
+  /** The encoding BYTE_STREAM_SPLIT for all columns of fixed width except BOOLEAN and INT96. */
   val split: Encoder = column =>
     column.getPrimitiveType.getPrimitiveTypeName match {
       case INT32 | FLOAT => Some(new Split(4))
