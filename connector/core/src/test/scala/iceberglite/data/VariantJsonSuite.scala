@@ -29,7 +29,7 @@ class VariantJsonSuite extends AnyFunSuite {
     assert(text(0x13, 1, 0, 0, 0, 0, 1, 0x08) == "[false]", "a large array")
   }
 
-  test("the fields of an object have their names from the metadata, and the order of the encoded value", SparkRules.variantsAsText) {
+  test("the fields of an object have the names in the metadata, and the encoded order", SparkRules.variantsAsText) {
     val names = bytes(0x11, 2, 0, 1, 3, 'a', 'b', '"')
     val value = bytes(0x02, 2, 0, 1, 2, 0, 3, 0x00, 0xff, 0x04)
     assert(VariantJson.text(names, value) == """{"a":true,"b\"":null}""")
