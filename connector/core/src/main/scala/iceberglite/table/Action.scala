@@ -41,8 +41,8 @@ trait Action {
   def abandoned(context: CommitContext): Unit
 
   /**
-   * The data and delete files that were written before this action was created. The writer of these files deletes them
-   * if the commit fails.
+   * The data and delete files that were written for this action before it was created. The writer of these files
+   * deletes them if the commit fails.
    */
   def writtenFiles: Vector[ContentFile]
 }

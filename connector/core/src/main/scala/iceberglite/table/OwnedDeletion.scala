@@ -57,7 +57,7 @@ final class OwnedDeletion(
 
   /**
    * Deletes files, and returns the paths that could not be deleted. Storage systems reject requests if there are too
-   * many at a time. Therefore the wait before each retry is longer than the previous wait.
+   * many at a time. Therefore the retries wait with exponential backoff.
    */
   @tailrec
   private def deleteWithRetries(paths: Vector[String], retries: RetryPolicy): Vector[String] = {

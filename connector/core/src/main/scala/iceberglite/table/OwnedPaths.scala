@@ -44,8 +44,8 @@ final class OwnedPaths private (io: FileIO, version: TableVersion, ownership: Ta
 
   /**
    * Returns why a metadata file with this table's UUID is kept; absent if the table may delete it. Unlike in
-   * [[reasonToKeep]], other tables in the directory are not looked up if the catalog determines the directory. This
-   * saves storage requests in every commit.
+   * [[reasonToKeep]], the storage is not searched for other tables in the directory if the catalog determines the
+   * directory. This saves storage requests in every commit.
    */
   def reasonToKeepOwnMetadata(path: String): Option[KeptReason] = reason(path, isOwnMetadata = true)
 

@@ -30,8 +30,8 @@ object SnapshotSummary {
    * Returns the summary of a new snapshot.
    *
    * @param base the table metadata, which contains the partition specs and the properties
-   * @param engine entries of the compute engine, of the action and of the commit; the counts and totals take precedence
-   *   over them
+   * @param engine entries that describe the compute engine, its job and the action; all other entries of the summary
+   *   take precedence
    */
   def of(
       operation: Operation,

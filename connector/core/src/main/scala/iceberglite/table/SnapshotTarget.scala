@@ -4,7 +4,7 @@ import iceberglite.spec.IcebergError.{InvalidArgument, NotFound}
 import iceberglite.spec.ObjectKind
 import iceberglite.spec.metadata.{Snapshot, SnapshotRef, TableMetadata}
 
-/** Determines to which branch a new snapshot is committed (spec: "Snapshot References"). */
+/** Determines to which branch a new snapshot is committed, or that it is staged (spec: "Snapshot References"). */
 sealed trait SnapshotTarget {
 
   /**

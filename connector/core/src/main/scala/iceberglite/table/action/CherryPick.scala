@@ -13,8 +13,9 @@ import iceberglite.table.conflict.BranchHistory
 /**
  * Applies the changes of a snapshot to a branch. The snapshot is staged or belongs to another branch. If the snapshot's
  * parent is the head of the branch, the branch is fast-forwarded. If not, the changes are applied again in a new
- * snapshot, which is possible for appends, and for dynamic overwrites whose partitions have not changed since. The
- * changes of a snapshot, or of a write-audit-publish id, can be applied to a branch only once.
+ * snapshot, which is possible for appends, and for dynamic overwrites whose partitions have not changed since. In this
+ * case, the branch must not already contain the changes of the snapshot, or changes with the same write-audit-publish
+ * id.
  */
 final class CherryPick(snapshotId: Long, to: SnapshotTarget.Branch = SnapshotTarget.Main) extends Action {
   private val reapply = new CherryPick.ReapplySnapshot(snapshotId, to)

@@ -12,8 +12,8 @@ import iceberglite.table.conflict.BranchHistory
  *
  * The commit fails if a concurrent commit
  *
- *   - added data files with a lower data sequence number, to which the equality deletes apply, as a compaction can do
- *     (spec: "Sequence Number Inheritance");
+ *   - added data files with a lower data sequence number, to which the equality deletes may apply, as a compaction can
+ *     do (spec: "Sequence Number Inheritance");
  *   - removed a converted or replaced delete file, or a data file to which the new deletes apply; or
  *   - added another deletion vector for such a data file.
  *
@@ -48,8 +48,8 @@ final class ConvertDeletes(
   }
 
   /**
-   * Fails if concurrent commits added rows that the equality deletes apply to. These are rows with a lower data
-   * sequence number than the deletes.
+   * Fails if concurrent commits added rows that the equality deletes may apply to. These are the rows of data files
+   * with a lower data sequence number than the newest of the deletes.
    */
   private def checkOlderRows(
       found: Vector[ManifestEntry],

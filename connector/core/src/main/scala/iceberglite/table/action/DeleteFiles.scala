@@ -7,8 +7,8 @@ import iceberglite.table.conflict.Isolation
 import iceberglite.tree.{FileChanges, WrittenTree}
 
 /**
- * Removes the files in which all rows match a filter. The commit fails if only some rows of a file match. If no file
- * matches, nothing is committed.
+ * Removes the files in which all rows match a filter, according to the partitions and metrics of the files. The commit
+ * fails if a data file may also contain rows that do not match. If no file matches, nothing is committed.
  *
  * @param filter a filter on the table's columns, unbound or bound to the table's current schema
  */

@@ -23,7 +23,7 @@ import iceberglite.tree.{FilePart, MetadataTree}
  * @param olderThanMs snapshots before this time expire, in milliseconds since the epoch; by default, the table property
  *   `history.expire.max-snapshot-age-ms` determines the time. A branch with its own maximum age is not affected
  * @param retainLast minimum number of snapshots to keep for each branch; by default the table property
- *   `history.expire.min-snapshots-to-keep`. A branch with its own minimum is not affected
+ *   `history.expire.min-snapshots-to-keep`, but at most `maxSnapshots`. A branch with its own minimum is not affected
  * @param snapshotIds snapshots that expire regardless of their age
  * @param cleanMetadata whether to remove schemas and partition specs that no remaining snapshot needs, and statistics
  *   of snapshots that are not in the table's metadata
@@ -140,7 +140,7 @@ object ExpireSnapshots {
 
   /**
    * Returns the snapshots, branches and tags that expire. Snapshots that a consumer of a stream has not read do not
-   * expire because of their age.
+   * expire because of their age or number.
    *
    * @throws NotFound if the table has no snapshot with one of the given ids
    * @throws ValidationFailed if a remaining branch or tag refers to one of the given snapshots, if a consumer of a

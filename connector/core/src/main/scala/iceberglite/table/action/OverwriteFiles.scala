@@ -10,8 +10,8 @@ import iceberglite.tree.{FileChanges, FileSelector, WrittenTree}
 import iceberglite.table.conflict.{BranchHistory, ConflictKind, Isolation}
 
 /**
- * Replaces the files whose rows match a filter, the given files, or both, with new files. The commit fails if only some
- * rows of a file match the filter, or if one of the given files is not live.
+ * Replaces the files whose rows match a filter, the given files, or both, with new files. The commit fails if a data
+ * file may contain both rows that match the filter and rows that do not, or if one of the given files is not live.
  *
  * @param filter a filter on the table's columns, unbound or bound to the table's current schema; `AlwaysFalse` if only
  *   the files in `removed` are replaced

@@ -37,7 +37,8 @@ private[action] object Removal {
     else Operation.Overwrite
 
   /**
-   * Selects the files in which all rows match. The selection fails if only some rows of a file match.
+   * Selects the files in which all rows match. The selection fails if, according to its partition and metrics, a data
+   * file may contain both rows that match and rows that do not.
    *
    * @param verb the operation on the rows, for messages, such as `delete`
    */

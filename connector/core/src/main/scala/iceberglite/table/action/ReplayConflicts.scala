@@ -16,6 +16,7 @@ import iceberglite.tree.{FilePartitions, PartFilter}
  *   - if the commit writes new versions of rows, the target must not have new deletes of the same data files. Deletion
  *     vectors are compared row by row;
  *   - if the commit only deletes rows, the target must not have updated these rows;
+ *   - if the commit adds deletion vectors, the target must not have new position delete files for their data files;
  *   - if the commit replaces whole partitions, the target must not have new files in these partitions;
  *   - the equality deletes of the commit must not apply to new data files of the target.
  *
@@ -46,7 +47,7 @@ final private[action] class ReplayConflicts(
     ).filter(_.isAdded).map(_.entry.file)
   private lazy val pathsOfUpdates: Set[String] = deletesOfUpdates.map(_.path).toSet
 
-  /** The data files with rows that updates on the target deleted by deletion vectors. */
+  /** The data files that updates on the target deleted rows of, if the delete files reference the data file. */
   private lazy val updatedFiles: Set[String] = deletesOfUpdates.flatMap(_.referencedDataFile).toSet
 
   /** The position delete files whose data files are unknown. */

@@ -99,8 +99,8 @@ final case class RestoreReport(
  * ancestor of the current one. Schemas, partition specs and properties do not change. If other writers commit before
  * the restore is committed, their changes are also undone and are included in the report.
  *
- * The metadata of the restored snapshot is read before the commit. If this metadata is damaged, the restore fails and
- * changes nothing.
+ * Before the commit, the metadata of the restored snapshot is read, except the parts that the current snapshot shares.
+ * If this metadata is damaged, the restore fails and changes nothing.
  */
 final class Restore(point: RestorePoint) extends MetadataAction {
   private var last: Option[RestoreReport] = None

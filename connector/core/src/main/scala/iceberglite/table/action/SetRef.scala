@@ -8,8 +8,8 @@ import iceberglite.spec.update.Requirement.AssertRefSnapshotId
 import iceberglite.table.{Change, CommitContext, MetadataAction}
 
 /**
- * Creates a branch or tag, or changes its snapshot and retention. If another commit creates or removes the reference or
- * changes its snapshot concurrently, the commit fails without a retry.
+ * Creates a branch or tag, or changes its snapshot and retention. If another commit creates, moves or removes the
+ * reference concurrently, the commit fails without a retry.
  */
 final class SetRef(name: String, ref: SnapshotRef) extends MetadataAction {
   if (name.trim.isEmpty) throw InvalidArgument("name of a branch or tag", s"'$name'", "It must not be blank")
