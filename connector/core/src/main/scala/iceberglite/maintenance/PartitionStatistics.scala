@@ -129,7 +129,7 @@ object PartitionStatistics {
       this
     }
 
-    /** Returns the sorted rows. A partition whose last file was deleted in the snapshot has a row with zero counts. */
+    /** Returns the sorted rows. A partition whose added entries are all of deleted files has a row with zero counts. */
     def result(): Vector[PartitionStatistics] = byPartition.iterator.map { case ((specId, tuple), sum) =>
       sum.result(unified.values(specId, tuple), specId)
     }.toVector.sorted(ordering)

@@ -14,8 +14,8 @@ import iceberglite.spec.metadata.{Snapshot, SummaryKey}
  *   - files that bin-packing would choose, by their sizes and their deleted rows. Sizes of files that a rewrite has
  *     clustered are ignored, because they depend on the data, unless the files of the run are in total smaller than the
  *     minimum file size;
- *   - all files of runs whose files overlap each other in the clustering columns, unless the summary of the snapshot
- *     states that the snapshot's commit clustered them.
+ *   - files of runs that overlap in the clustering columns, unless the summary of the snapshot states that the
+ *     snapshot's commit clustered them.
  *
  * The chosen files are clustered together. A clustered run is rewritten together with the chosen files if it has at
  * most as many rows as the chosen files and all smaller clustered runs in the same range of values. The smaller

@@ -14,7 +14,7 @@ final case class VacuumResult(expired: ExpireResult, orphans: DeletionReport)
  *
  * @param retainMs the age, in milliseconds, above which snapshots expire; by default the table property
  *   `history.expire.max-snapshot-age-ms`. Orphan files are deleted only if they are older than this age, or than three
- *   days if it is absent. Files younger than 24 hours are never deleted, because they may belong to a commit in
+ *   days if it is absent. Orphan files younger than 24 hours are never deleted, because they may belong to a commit in
  *   progress
  * @param files finds the files of expired snapshots
  * @param search finds the orphan files

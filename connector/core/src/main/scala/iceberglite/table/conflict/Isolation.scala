@@ -24,8 +24,8 @@ trait ConflictFilter extends PartFilter {
 }
 
 /**
- * The kind of a concurrent change to the rows that a write reads or replaces. Rewrites such as compactions do not change
- * rows and have no kind. Removals of delete files have no kind either.
+ * The kind of a concurrent change to the rows that a write reads or replaces. Rewrites such as compactions do not
+ * change rows and have no kind. Removals of delete files have no kind either.
  */
 sealed abstract private[table] class ConflictKind
 private[table] object ConflictKind {
