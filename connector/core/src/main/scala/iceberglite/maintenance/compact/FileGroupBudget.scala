@@ -24,7 +24,7 @@ final case class FileGroupBudget(maxBytes: Long, maxFiles: Long = Long.MaxValue)
   /**
    * Selects the file groups with the most gain for each rewritten byte, as far as they fit into the budget. The gain is
    * the size of the deleted rows, plus `read.split.open-file-cost` for each file by which the number of files
-   * decreases. Groups with the same gain keep their order.
+   * decreases. Groups with the same gain for each byte keep their order.
    *
    * @param properties the properties of the table
    */

@@ -13,9 +13,9 @@ object MaintenancePlan {
 
   /**
    * Returns a step for each action. The steps that are due come first, in descending order of their gain for each
-   * rewritten byte. The gain is the number of saved bytes plus `read.split.open-file-cost` for each file by which
-   * the number of files decreases. The other steps follow in the order of [[MaintenanceAction.all]]. The
-   * removal of orphan files is included only if the options request it, or if orphan files were searched for.
+   * rewritten byte. The gain is the number of saved bytes plus `read.split.open-file-cost` for each file by which the
+   * number of files decreases. The other steps follow in the order of [[MaintenanceAction.all]]. There is a step for
+   * the removal of orphan files only if the options request it, or if orphan files were searched for.
    *
    * @param health the health of the table
    */

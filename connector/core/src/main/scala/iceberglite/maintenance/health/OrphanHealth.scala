@@ -24,7 +24,7 @@ object OrphanHealth {
    * The orphan files by the time since their last modification. Files younger than a day may belong to a commit in
    * progress, and are not counted. Files that the removal of orphan files would keep are not counted either.
    *
-   * @param recent the number of files that are 1 to 3 days old, which are too young to be removed
+   * @param recent the number of files that are 1 to 3 days old, which the maintenance does not remove yet
    * @param removable the number of files older than 3 days
    * @param old the number of files older than 30 days; these files are also counted in `removable`
    * @param removableBytes the size of the removable files

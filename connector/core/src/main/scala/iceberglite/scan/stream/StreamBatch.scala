@@ -4,7 +4,8 @@ import iceberglite.scan.FileScanTask
 import iceberglite.spec.IcebergError
 
 /**
- * The limits of a micro-batch. A batch contains at least one file, or one commit if the stream reads changes.
+ * The limits of a micro-batch. The first file of a batch, or its first commit if the stream reads changes, may exceed
+ * the limits.
  *
  * @param files maximum number of files
  * @param rows number of rows at which the batch ends; the batch contains the file with which this number is reached
