@@ -46,7 +46,8 @@ trait FileIO extends FileSink with Serializable {
   def read(path: String): Array[Byte]
 
   /**
-   * Reads a whole file within size limits. If the file is longer than the limit, only bytes up to the limit are read.
+   * Reads a whole file within size limits. An implementation that reads the file as a stream stops at the limit. This
+   * default implementation reads the whole file before it checks the limits.
    *
    * @throws UnreadableFile if the file is longer than the limit, or if it has at least 16 MiB and does not begin with
    *   the magic of its format
@@ -108,7 +109,7 @@ trait FileIO extends FileSink with Serializable {
   /**
    * Replaces the content of a file in the background. The write may be delayed. If the content is replaced several
    * times during the delay, only the last content may be written. Reads through this object return the new content
-   * immediately. The JVM waits for pending writes before it exits. A failure is only logged.
+   * immediately. Before the JVM exits, it waits for pending writes for a limited time. A failure is only logged.
    */
   def replaceAsync(path: String, contents: Array[Byte]): Unit = replace(path, contents)
 
