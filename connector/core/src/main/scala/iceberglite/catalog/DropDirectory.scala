@@ -11,8 +11,8 @@ import iceberglite.table._
 
 /**
  * Drops a file-system table. Deletes the files in the table's directory that its metadata refers to, its metadata
- * files, and the directories that become empty. Other files are kept and reported, because they may belong to another
- * table. A drop with PURGE also deletes the files that the table owns in other locations; see [[OwnedPaths]].
+ * files, and all empty directories. Other files are kept and reported, because they may belong to another table. A drop
+ * with PURGE also deletes the files that the table owns in other locations; see [[OwnedPaths]].
  *
  * @param ownership the table's directory and the other locations that the table owns
  */
