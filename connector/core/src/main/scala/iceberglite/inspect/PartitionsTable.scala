@@ -27,7 +27,12 @@ object PartitionsTable extends MetadataTable {
     NestedField.required(3, "file_count", IntType, "Number of data files"),
     NestedField.required(11, "total_data_file_size_in_bytes", LongType, "Size of data files in bytes"),
     NestedField.required(5, "position_delete_record_count", LongType, "Number of positions in delete files"),
-    NestedField.required(6, "position_delete_file_count", IntType, "Number of position delete files"),
+    NestedField.required(
+      6,
+      "position_delete_file_count",
+      IntType,
+      "Number of position delete files and deletion vectors"
+    ),
     NestedField.required(7, "equality_delete_record_count", LongType, "Number of rows in equality delete files"),
     NestedField.required(8, "equality_delete_file_count", IntType, "Number of equality delete files")
   ) ++ updates
