@@ -63,7 +63,7 @@ object Fuzz {
     run(parser, normal)(random => mutateJson(valid(random.nextInt(valid.size)), random))(read)
   }
 
-  /** Checks that the parser accepts valid input, because a parser that rejects all input would pass the test. */
+  /** Checks that the parser accepts at least one valid input. A parser that rejects all input would pass the test. */
   private def accepted[A](parser: String, valid: Seq[A])(read: A => Any): Unit =
     if (!valid.exists(input => Try(read(input)).isSuccess)) {
       throw new AssertionError(s"$parser: the parser rejects every input, even valid input such as ${show(valid.head)}")

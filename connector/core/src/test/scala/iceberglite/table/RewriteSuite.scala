@@ -305,7 +305,7 @@ class RewriteSuite extends AnyFunSuite {
     intercept[NotFound](t.commit(new RewriteManifests(Some(0), sortBy = Vector("nope"))))
   }
 
-  test("rewritten manifests can be sorted by any partition field") {
+  test("rewritten manifests can be sorted by another partition field than the first") {
     val t = new Actions(TableCreation(
       schema,
       Vector(UnboundPartitionField(Vector("category"), Identity), UnboundPartitionField(Vector("id"), Identity))

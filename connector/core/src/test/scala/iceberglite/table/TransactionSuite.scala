@@ -292,7 +292,7 @@ class TransactionSuite extends AnyFunSuite {
     assert(f.orphanFiles.isEmpty)
   }
 
-  test("if a writer runs out of memory during a commit, the commit status is unknown and its files are kept") {
+  test("if a writer runs out of memory and its commit took no effect, the status is unknown and files are kept") {
     val f = new Fixture
     f.committer.script = Vector(Answer(happens = false, new OutOfMemoryError("by the test")))
     val before = f.store.paths

@@ -14,7 +14,7 @@ final class InMemoryIO extends FileIO {
   private val files = new ConcurrentHashMap[String, Array[Byte]]
   val reads = new AtomicInteger
 
-  /** If set, writes fail to each path that contains this text. */
+  /** If set, [[write]] fails for each path that contains this text. */
   @volatile var failingWrites: Option[String] = None
 
   def paths: Set[String] = files.keySet.asScala.toSet

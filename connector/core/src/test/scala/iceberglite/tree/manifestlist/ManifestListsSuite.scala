@@ -97,7 +97,7 @@ class ManifestListsSuite extends AnyFunSuite {
   }
 
   test(
-    "the key-value metadata has the same keys as in Apache Iceberg, for every format version",
+    "the key-value metadata of versions 1 to 3 has the keys of each version",
     ManifestRules.listKeyValues
   ) {
     def metadata(version: FormatVersion, firstRowId: Option[Long]): Map[String, String] = {

@@ -133,7 +133,7 @@ class RootMaintenanceSuite extends AnyFunSuite {
     assert(table.changes == ((Set.empty, Set.empty)))
   }
 
-  test("small leaves are merged, if the table allows it") {
+  test("small leaves are merged when there are enough of them") {
     val table = newTable(RootLimits(maxInlineFiles = 1, mergeCount = 3))
     Seq("a", "b", "c").foreach(name => table.append(s"${name}1", s"${name}2"))
     assert(of(table, EntryContent.DataManifest).size == 3)

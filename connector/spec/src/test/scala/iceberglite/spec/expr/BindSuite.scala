@@ -142,7 +142,7 @@ class BindSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("a transformed value is null only if the source is null, and identity transforms are removed") {
+  test("a null test of a bucket becomes a null test of its source column, and identity transforms are removed") {
     assert(bind(IsNull(Term.Transformed(Bucket(4), column("i")))) == "i IS NULL")
     assert(bind(Equal(Term.Transformed(Identity, column("i")), IntLiteral(1))) == "i = 1")
     assert(bind(Equal(Term.Transformed(Year, column("ts")), LongLiteral(50L))) == "year(ts) = 50")

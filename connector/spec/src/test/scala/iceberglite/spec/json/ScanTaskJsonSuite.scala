@@ -72,7 +72,7 @@ class ScanTaskJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("the fields of version 3 and the values in the form of newer writers are read", JsonRules.contentFiles) {
+  test("the fields of version 3, content in lower case and partitions as lists are read", JsonRules.contentFiles) {
     val dv = files.parse(
       "f",
       """{"spec-id":1,"content":"position-deletes","file-path":"p","file-format":"puffin","partition":[1,null],

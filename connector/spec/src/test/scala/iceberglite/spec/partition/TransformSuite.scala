@@ -62,7 +62,7 @@ class TransformSuite extends AnyFunSuite {
     assertThrows[IcebergError.Unsupported](unknown(IntLiteral(1)))
   }
 
-  test("a parameter of zero or out of range is rejected") {
+  test("a transform parameter of zero or out of range is rejected") {
     Seq("bucket[0]", "truncate[0]", "bucket[99999999999]").foreach { name =>
       assertThrows[IcebergError.InvalidArgument](Transforms.parse(name))
     }
@@ -143,7 +143,7 @@ class TransformSuite extends AnyFunSuite {
     assert(Truncate(10)(DecimalLiteral(new BigDecimal("-0.05"))).contains(DecimalLiteral(new BigDecimal("-0.10"))))
   }
 
-  test("truncating the smallest numbers underflows, as in Apache Iceberg") {
+  test("truncating the smallest numbers underflows if they are no multiple of the width") {
     assert(Truncate(10).ofInt(Int.MinValue) == 2147483646)
     assert(Truncate(16).ofInt(Int.MinValue) == Int.MinValue)
     assert(Truncate(10).ofLong(Long.MinValue) == 9223372036854775806L)
