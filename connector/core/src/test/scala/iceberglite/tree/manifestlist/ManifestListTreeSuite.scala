@@ -209,7 +209,7 @@ class ManifestListTreeSuite extends AnyFunSuite {
     assert(ranges.scanLeft(0L)((end, r) => { assert(r._1 == end); end + r._2 }).last == 12L)
   }
 
-  test("removing a data file removes the deletes that apply only to it") {
+  test("removing a data file removes the position deletes that reference only this file") {
     val t = new TestTable(schema)
     t.append(file("a"), file("b"))
     t.append(positionDeletes("da", Some("a")), positionDeletes("db", Some("b")), positionDeletes("dall"))

@@ -173,7 +173,7 @@ class NewTableSuite extends AnyFunSuite {
     intercept[ValidationFailed](replaced(base, description(V1)))
   }
 
-  test("a table that is replaced and written in one commit starts a new history and keeps the old log") {
+  test("a table that is replaced and then written starts a new history and keeps the old log") {
     val base = withHistory(V3)
     val emptied = replaced(base, description(V3))
     val next = commit(emptied, 4, base.lastUpdatedMs + 2000)

@@ -37,7 +37,7 @@ class RetentionSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private val strict = Retention(olderThanMs = Long.MaxValue, minSnapshotsToKeep = 1, maxRefAgeMs = Long.MaxValue)
 
-  test("snapshots that a branch or tag refers to are kept, and all other snapshots expire", MetadataRules.retention) {
+  test("the strictest retention keeps only snapshots that a branch or tag refers to", MetadataRules.retention) {
     assert(remaining(strict, table()) == Set(4L))
     assert(remaining(strict, table("b" -> Branch(6), "t" -> Tag(1))) == Set(4L, 6L, 1L))
     assert(strict.expired(table(), nowMs).refs.isEmpty)
@@ -110,7 +110,7 @@ class RetentionSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test(
-    "an expiration can be applied as updates, and terminates if the parents of snapshots form a cycle",
+    "an expiration can be applied as updates, and is computed even if the parents of snapshots form a cycle",
     MetadataRules.retention
   ) {
     val m = table("t" -> Tag(1))

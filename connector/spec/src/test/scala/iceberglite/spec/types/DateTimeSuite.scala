@@ -23,7 +23,7 @@ class DateTimeSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(DateTime.yearsFromDays(-366) == -2)
   }
 
-  test("months and years agree with the JDK calendar for all dates") {
+  test("months and years agree with the JDK calendar") {
     forAll(Gen.oneOf(Gen.choose(Int.MinValue, Int.MaxValue), Gen.choose(-800000, 800000))) { days =>
       val date = LocalDate.ofEpochDay(days.toLong)
       assert(DateTime.yearsFromDays(days) == date.getYear - 1970)

@@ -71,7 +71,7 @@ class TypeSuite extends AnyFunSuite {
   }
 
   test(
-    "an unknown column that is promoted to a nested type assigns new ids to its fields",
+    "when an unknown column is promoted to a nested type, the nested fields get new ids",
     EvolutionRules.promotionsOfV3,
     EvolutionRules.freshIds
   ) {

@@ -91,7 +91,7 @@ class MetadataUpdateSuite extends AnyFunSuite {
   }
 
   test(
-    "the id -1 refers only to the schema, partition spec or sort order that the same commit added last",
+    "the id -1 is rejected if the commit adds no schema, partition spec or sort order",
     MetadataRules.lastAdded
   ) {
     val base = empty(V2)
@@ -371,7 +371,7 @@ class MetadataUpdateSuite extends AnyFunSuite {
     assert(removed.statistics.isEmpty && removed.partitionStatistics.isEmpty)
   }
 
-  test("rows can be written to a table that has invalid metadata from another writer") {
+  test("a snapshot can be committed to a table whose default sort order has a missing column") {
     val flawed = withHistory(V2)
     val order = SortOrder(1, Vector(SortField(Vector(99), Identity, SortDirection.Ascending, NullOrder.NullsFirst)))
     val base = flawed.copy(sortOrders = Vector(order), defaultSortOrderId = 1)

@@ -30,7 +30,7 @@ class PartitionSpecChangesSuite extends AnyFunSuite {
     m.spec.fields.map(f => (f.fieldId, f.name, f.transform.name))
 
   test(
-    "an added field gets the next id and the same default name as in Apache Iceberg",
+    "an added field gets the next id and a default name such as id_bucket_16",
     PartitionRules.specEvolution,
     PartitionRules.newIdsFromLast
   ) {
