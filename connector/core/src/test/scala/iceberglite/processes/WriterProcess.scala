@@ -10,7 +10,7 @@ import iceberglite.table.action.FastAppend
 /**
  * A program that appends to a table, and may halt at any step of a commit. It prints a line before it creates a file
  * (`WRITES`), at the start of each commit (`BEGIN`), and at the end of the commit (`DONE`, `FAILED` or `UNKNOWN`). If
- * the last line is missing, the outcome of the commit is unknown.
+ * the line for the end of a commit is missing, the outcome of the commit is unknown.
  */
 object WriterProcess {
 

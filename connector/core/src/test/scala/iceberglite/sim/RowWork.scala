@@ -8,7 +8,7 @@ import iceberglite.table.conflict.Isolation
 import iceberglite.table.action.{RemoveFiles, RewriteManifests, RowDelta}
 import iceberglite.table.action.ReadRows
 
-/** Operations of simulated writers that delete or update single rows, or remove single files. */
+/** Operations of simulated writers that delete or update single rows, remove single files, or rewrite files. */
 object RowWork {
   private def isolation(state: WriterState): Option[Isolation] =
     state.oneOf(IsolationLevel.all).map(Isolation(_, state.metadata.currentSnapshotId))
@@ -109,8 +109,8 @@ object RowWork {
   }
 
   /**
-   * Writes equality deletes, as streaming writers do. The deletes apply to all rows with these ids that the table has
-   * at the time of the commit.
+   * Writes equality deletes, as streaming writers do. The deletes apply to all rows with these ids that the partition of
+   * a chosen data file has at the time of the commit.
    */
   private object DeleteKeys extends Work {
     override def name: String = "delete keys"

@@ -8,7 +8,7 @@ import iceberglite.spec.FormatVersion
  * The parameters of a history, all determined by the seed.
  *
  * @param operations number of operations per writer
- * @param stay probability that the same writer also makes the next call, 0 to 1
+ * @param stay probability that the same writer makes the next call without a random choice of the writer, 0 to 1
  * @param rate probability that a call has a fault, 0 to 1
  * @param properties table properties
  */

@@ -7,7 +7,7 @@ import iceberglite.table.{Committer, Environment}
 /** The catalog that contains the table of one history. Its files are in the storage of the simulation. */
 trait SimulatedCatalog {
 
-  /** Opens the catalog for a writer. The calls of the writer go through `caller`, which may inject faults. */
+  /** Opens the catalog for a writer. Calls other than those of `io` go through `caller`, which may inject faults. */
   def open(caller: Simulation#Caller, io: FileIO, environment: Environment): Committer
 
   /** Opens the catalog without faults. */

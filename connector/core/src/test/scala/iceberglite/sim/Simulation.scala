@@ -8,7 +8,7 @@ import iceberglite.table.Crash
 /**
  * The storage, the clock and the random generator of one history. The seed determines all random choices.
  *
- * @param stay probability that the writer of a call also makes the next call, 0 to 1
+ * @param stay probability that the writer of a call makes the next call without a random choice of the writer, 0 to 1
  * @param rate probability that a call has a fault, 0 to 1
  */
 final class Simulation(seed: Long, stay: Double, rate: Double) {

@@ -98,7 +98,7 @@ class S3DeletionSuite extends AnyFunSuite {
     }
   }
 
-  test("an error of a bulk deletion that names none of its files is reported for all files without an error") {
+  test("if an error of a bulk deletion names none of the files, all files are reported as not deleted") {
     Seq[String => String](_ => "", name => s"other/$name").foreach { reportedKey =>
       StubS3.run { store =>
         val paths = (1 to 3).map(i => s"s3://b/wh/t/data/$i.parquet").toVector

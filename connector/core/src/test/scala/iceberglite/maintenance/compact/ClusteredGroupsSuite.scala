@@ -38,7 +38,7 @@ class ClusteredGroupsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private type Points = Vector[(Int, Int)]
 
-  /** A partition. Its files exist only as metadata and as lists of points. A rewrite creates files of about 100 points. */
+  /** A partition whose files exist only as metadata and lists of points. A rewrite creates files of some 100 points. */
   final private class Model(val options: RewriteOptions) {
     private var files = Map.empty[FileScanTask, Points]
     private var snapshots = Map.empty[Long, Snapshot]

@@ -35,7 +35,7 @@ class StreamColumnsSuite extends AnyFunSuite {
     assert(replaced.contains(": column point was added; column point was dropped. A running query"))
   }
 
-  test("a stream ends if a column has another type or may be null, because its rows cannot have such values") {
+  test("a stream ends if a column gets another type or becomes optional, which its rows cannot represent") {
     assert(message(Vector(fields(0).copy(fieldType = LongType), fields(1))).contains("id has the type long instead of"))
     val nullable = message(withPoint(NestedField.optional(3, "x", IntType)))
     assert(nullable.contains("column point.x may be null now") && nullable.contains("the same checkpoint location"))

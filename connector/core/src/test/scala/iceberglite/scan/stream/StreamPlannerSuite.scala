@@ -90,7 +90,7 @@ class StreamPlannerSuite extends AnyFunSuite {
   }
 
   test(
-    "the first snapshot is read as a whole with its deletes, in batches, and then the later commits",
+    "the first snapshot is read completely with its deletes, and then the later commits, all in batches",
     ManifestsOnly
   ) {
     val t = testTable("commit.manifest-merge.enabled" -> "false")
