@@ -126,7 +126,7 @@ object Fuzz {
     bytes
   }
 
-  /** Numbers that are implausible as lengths: varints (plain and zigzag), and ints and longs in both byte orders. */
+  /** Numbers that are implausible as lengths: varints for both plain and zigzag readers, and fixed-size integers. */
   private val hugeNumbers: IndexedSeq[Array[Byte]] = {
     val fixed = for (fill <- Seq(0xff, 0x7f, 0x80, 0x00); size <- Seq(4, 8)) yield {
       val bytes = Array.fill(size)(if (fill == 0x00) 0x00.toByte else 0xff.toByte)

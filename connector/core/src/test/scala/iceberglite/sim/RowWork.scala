@@ -109,8 +109,8 @@ object RowWork {
   }
 
   /**
-   * Writes equality deletes, as streaming writers do. The deletes apply to all rows with these ids that the partition of
-   * a chosen data file has at the time of the commit.
+   * Writes equality deletes, as streaming writers do. The deletes apply to all rows with these ids that the partition
+   * of a chosen data file has at the time of the commit.
    */
   private object DeleteKeys extends Work {
     override def name: String = "delete keys"

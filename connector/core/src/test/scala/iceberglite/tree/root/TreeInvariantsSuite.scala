@@ -60,7 +60,7 @@ class TreeInvariantsSuite extends AnyFunSuite {
     assert(violated(newTable())(root => root ++ root.filter(e => e.content == EntryContent.Data && e.isLive))("I6"))
   }
 
-  test("wrong counts and narrow bounds of a leaf violate I7") {
+  test("wrong counts and wrong column statistics of a leaf violate I7") {
     assert(violated(newTable())(_.map(e => e.copy(manifest = e.manifest.map(_.copy(existingFiles = 9)))))("I7"))
     assert(violated(newTable())(_.map { e =>
       if (isLeaf(e)) e.copy(stats = ContentStats(Map(1 -> FieldStats(valueCount = Some(0L))))) else e

@@ -46,7 +46,7 @@ object ExpressionGenerators {
     BinaryType
   )
 
-  /** One column for each type. The id of a column is its position in the list. */
+  /** One column for each type. The id of a column is its position in the list, counted from 1. */
   val columns: Vector[NestedField] =
     types.zipWithIndex.map { case (t, i) => NestedField.optional(i + 1, s"c${i + 1}", t) }.toVector
 

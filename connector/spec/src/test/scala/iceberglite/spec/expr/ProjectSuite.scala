@@ -107,7 +107,7 @@ class ProjectSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(Project.strict(filter, spec(2 -> Hour, 2 -> Identity), schema) == AlwaysFalse)
   }
 
-  test("fields with several sources or with a dropped source are ignored") {
+  test("a projection ignores partition fields with several sources or with a dropped source") {
     val several = PartitionSpec(
       1,
       Vector(

@@ -155,7 +155,7 @@ class TransformProjectionSuite extends AnyFunSuite with ScalaCheckPropertyChecks
     assert(projectedStrict(Hour, LessThan(moment, TimestampLiteral(Long.MaxValue))).isEmpty)
   }
 
-  test("a prefix shorter than the width is projected to a prefix test, and a longer prefix to an equality") {
+  test("the inclusive projection of a prefix is a prefix test if it is shorter than the width, else an equality") {
     assert(projected(Truncate(2), StartsWith(text, "a")).contains("p LIKE 'a%'"))
     assert(projected(Truncate(2), StartsWith(text, "ab")).contains("p = 'ab'"))
     assert(projected(Truncate(2), StartsWith(text, "abc")).contains("p = 'ab'"))

@@ -149,7 +149,7 @@ class MetricsEvaluatorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private val fiveToTen = metricsOf(IntType, 9L, Some(0L), None, Some(IntLiteral(5)), Some(IntLiteral(10)))
   private val withNulls = metricsOf(IntType, 9L, Some(2L), None, Some(IntLiteral(5)), Some(IntLiteral(10)))
 
-  test("a file is skipped when the bounds of a column rule out a match") {
+  test("a file is skipped when the bounds or the null count of a column rule out a match") {
     assert(!mightMatch(fiveToTen, LessThan(_, IntLiteral(5))))
     assert(mightMatch(fiveToTen, LessThanOrEqual(_, IntLiteral(5))))
     assert(!mightMatch(fiveToTen, GreaterThan(_, IntLiteral(10))))
@@ -202,7 +202,7 @@ class MetricsEvaluatorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(allMatch(floats(Some(0L)), LessThan(_, DoubleLiteral(5.0))))
   }
 
-  test("a column that contains only NaNs or only nulls matches no ordinary number") {
+  test("counts show which predicates can match a column that contains only NaNs or only nulls") {
     val nans = metricsOf(DoubleType, 9L, Some(2L), Some(7L), None, None)
     assert(!mightMatch(nans, Equal(_, DoubleLiteral(1.0))))
     assert(!mightMatch(nans, LessThan(_, DoubleLiteral(1.0))))
@@ -260,7 +260,7 @@ class MetricsEvaluatorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(mightMatch(moments, t => Equal(Term.Transformed(Hour, t), IntLiteral(0))))
   }
 
-  test("counts and bounds under the id of a list or struct are ignored") {
+  test("counts under the id of a list are ignored") {
     val list = NestedField.optional(1, "c", ListType(2, IntType, elementRequired = false))
     val nulls = file(9L, MetricMaps(valueCounts = Some(Map(1 -> 9L)), nullValueCounts = Some(Map(1 -> 9L))))
     val notNull = Bind(NotNull(Term.Named("c")), Schema(0, Vector(list)), caseSensitive = true)

@@ -49,7 +49,7 @@ class ExpressionJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     Seq("x", "1e999999999", "1" * 100).foreach(text => intercept[InvalidArgument](bound(text)))
   }
 
-  test("the example in the specification is read", JsonRules.expressions) {
+  test("the specification's example of an expression is read", JsonRules.expressions) {
     assert(read("""{"type":"eq","term":"id","value":1}""") == Equal(Term.Named("id"), LongLiteral(1)))
   }
 

@@ -20,7 +20,7 @@ class ExpressionsJsonSuite extends AnyFunSuite {
 
   private def text(m: TableMetadata): String = new String(TableMetadataJson.write(m), UTF_8)
 
-  test("version 4 metadata has the expressions, whose ids are above all column ids and are in last-column-id") {
+  test("version 4 metadata has expressions with ids above all column ids, and last-column-id is the highest id") {
     assert(table.expressions == Vector(
       TableExpression(15, Vector(2), Day, "ts_day", Some(1000)),
       TableExpression(16, Vector(1), Bucket(16), "id_bucket", Some(1001))
@@ -68,7 +68,7 @@ class ExpressionsJsonSuite extends AnyFunSuite {
     assert(e.reason.contains("id_bucket has the id 4, which a column of schema 0 also has"))
   }
 
-  test("a partition field with only the id of an expression has the fields of the expression") {
+  test("a partition field that has only the id of an expression is read with the values of the expression") {
     val bare = text(table).replaceAll("(\"expr-id\":[0-9]+),\"source-id\":[0-9]+,\"field-id\":[^}]*}", "$1}")
     assert(bare.contains("{\"expr-id\":15}") && bare.contains("{\"expr-id\":16}"))
     assert(read(bare) == table)

@@ -40,7 +40,7 @@ class JsonValueSuite extends AnyFunSuite {
     assert(rejection(inner("").elements.head("x")).reason == "Expected an object, found 1")
   }
 
-  test("an error message shows the wrong value in abbreviated form", JsonRules.strict) {
+  test("an error message shows the wrong value, abbreviated if it is long", JsonRules.strict) {
     val reason = rejection(parse("[" + "\"" + "x" * 5000 + "\"]").long).reason
     assert(reason.length < 100 && reason.startsWith("Expected a long, found [\"xxx"))
     assert(rejection(parse("""{"a":[1,true,null,"x",2.5]}""").string).reason ==

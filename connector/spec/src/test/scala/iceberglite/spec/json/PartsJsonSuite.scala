@@ -58,7 +58,7 @@ class PartsJsonSuite extends AnyFunSuite {
   }
 
   test(
-    "one source is written as source-id, several sources are written as source-ids, and both keys are read",
+    "several sources are written as source-ids, which takes precedence over source-id and cannot be empty",
     JsonRules.sourceIds,
     PartitionRules.multiArgument
   ) {
@@ -140,7 +140,7 @@ class PartsJsonSuite extends AnyFunSuite {
   }
 
   test(
-    "the specification's example of a reference is read, with the retention settings of branches",
+    "the specification's example of a reference and a branch with retention settings are read and written",
     JsonRules.references
   ) {
     val tag = """{"snapshot-id":123456789000,"type":"tag","max-ref-age-ms":10000000}"""

@@ -64,7 +64,11 @@ class ScanTaskJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       .foreach(part => assert(written.contains(part)))
   }
 
-  test("every content file and every task round-trips through JSON", JsonRules.contentFiles, JsonRules.scanTasks) {
+  test(
+    "every scan task with its files round-trips through JSON, apart from its residual",
+    JsonRules.contentFiles,
+    JsonRules.scanTasks
+  ) {
     forAll(ChangeGenerators.task) { task =>
       // The residual is read without column types, so it cannot be compared.
       val read = ScanTaskJson.parse("t", ScanTaskJson.toJson(task))
@@ -113,7 +117,7 @@ class ScanTaskJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(rejection(uncounted.replace("-1", "-2")).path == "$.record-count")
   }
 
-  test("invalid files are reported with their JSON path", JsonRules.strict) {
+  test("invalid content files are reported with their JSON path", JsonRules.strict) {
     Seq(
       ("\"EQUALITY_DELETES\"", "\"ROWS\"", "$.content"),
       ("\"AVRO\"", "\"CSV\"", "$.file-format"),

@@ -22,7 +22,7 @@ class SchemaJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     forAll(MetadataGenerators.schema(4))(schema => assert(SchemaJson.parse("f", SchemaJson.toJson(schema)) == schema))
   }
 
-  test("types are written in the form of Appendix C", TypeRules.primitiveNames, TypeRules.spatialDefaults) {
+  test("types are written and read in the form of Appendix C", TypeRules.primitiveNames, TypeRules.spatialDefaults) {
     val expected = Seq(
       "boolean" -> BooleanType,
       "int" -> IntType,

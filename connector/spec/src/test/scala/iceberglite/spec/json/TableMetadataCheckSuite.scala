@@ -40,7 +40,7 @@ class TableMetadataCheckSuite extends AnyFunSuite {
     assert(rejection(table.copy(snapshots = table.snapshots :+ table.snapshots.head)).path == "$.snapshots")
   }
 
-  test("a snapshot above the table's last sequence number is rejected", MetadataRules.sequenceNumbers) {
+  test("a snapshot with a sequence number above the table's last one is rejected", MetadataRules.sequenceNumbers) {
     val error = rejection(table.copy(lastSequenceNumber = 2))
     assert(error.reason.contains("Snapshot 3 has the sequence number 3, above the table's last, 2"))
     val v1 = SampleTables.withHistory(V1)
@@ -90,7 +90,10 @@ class TableMetadataCheckSuite extends AnyFunSuite {
     rejection(table.copy(sortOrders = Vector(SortOrder(0, Vector(field)))))
   }
 
-  test("the fields of a partition spec have unique ids, or none of the fields has an id", JsonRules.partitionSpecs) {
+  test(
+    "the fields of a partition spec have unique names and unique ids, or none of them has an id",
+    JsonRules.partitionSpecs
+  ) {
     val text = json(table)
     assert(text.contains("\"field-id\":1001,"))
     def fault(to: String) =

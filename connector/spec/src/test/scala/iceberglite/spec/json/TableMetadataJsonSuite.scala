@@ -29,8 +29,8 @@ class TableMetadataJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   /**
-   * Metadata in the form of the first releases, with one schema without an id, partition fields without ids, and
-   * snapshots that list manifests.
+   * Metadata in the form of Apache Iceberg's first releases, with one schema without an id, partition fields without
+   * ids, and snapshots that list manifests.
    */
   private val oldest = """{
     "format-version": 1,
@@ -204,7 +204,10 @@ class TableMetadataJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("empty lists are rejected where an entry is required", MetadataRules.requiredFields) {
+  test(
+    "empty lists of schemas and partition specs are rejected, and an empty list of sort orders means unsorted",
+    MetadataRules.requiredFields
+  ) {
     def emptied(key: String): String = v2.replace(s""""$key":[""", s""""$key":[],"x":[""")
     assert(invalid(emptied("schemas")).path == "$.schemas")
     assert(invalid(emptied("partition-specs")).path == "$.partition-specs")

@@ -71,7 +71,7 @@ class SourceCheckSuite extends AnyFunSuite {
   }
 
   test(
-    "an equal sort order reuses the existing id, and another null order makes a different sort order",
+    "an equal sort order reuses the existing id, and another null order or direction makes a different order",
     PartitionRules.equalOrder,
     PartitionRules.unsorted,
     PartitionRules.sortFields

@@ -19,7 +19,7 @@ class TablePropertySuite extends AnyFunSuite {
     assert(of(ManifestMerge, Map.empty))
   }
 
-  test("names are read in any case, spaces around a value are ignored, and a path has no trailing slash") {
+  test("values that are names are read in any case, outer spaces are ignored, and a path has no trailing slash") {
     assert(of(TargetFileSize, Map(TargetFileSize.key -> " 1024 ")) == 1024L)
     assert(of(WriteFormat, Map(WriteFormat.key -> "ORC")) == FileFormat.Orc)
     assert(of(Distribution, Map(Distribution.key -> "Range")).contains(DistributionMode.Range))
@@ -58,7 +58,7 @@ class TablePropertySuite extends AnyFunSuite {
     }
   }
 
-  test("each codec is accepted by its names, which messages list in a fixed order, and has a default") {
+  test("each property with a fixed set of names accepts these names, lists them in messages, and has a default") {
     val parquet = "uncompressed, none, snappy, gzip, lzo, brotli, lz4, lz4_raw, zstd"
     Seq[(TableProperty[_ <: NamedValue], String, String)](
       (ParquetCodec, parquet, "gzip"),

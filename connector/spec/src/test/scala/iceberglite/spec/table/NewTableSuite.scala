@@ -53,7 +53,7 @@ class NewTableSuite extends AnyFunSuite {
     assert(m.currentSnapshotId.isEmpty && m.refs.isEmpty && m.snapshotLog.isEmpty && m.metadataLog.isEmpty)
   }
 
-  test("format-version sets the version, and reserved properties are not stored") {
+  test("format-version sets the version, reserved properties are not stored, and the default Parquet codec is zstd") {
     val properties = Map("format-version" -> "3", "current-schema" -> "x", "owner" -> "me")
     val m = description(V2).copy(properties = properties).metadata(Uuid, CreatedMs)
     assert(m.formatVersion == V3)

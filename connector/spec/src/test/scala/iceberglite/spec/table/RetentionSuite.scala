@@ -125,7 +125,7 @@ class RetentionSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test(
-    "for any history, the snapshots of remaining branches and tags and their newest ancestors are kept",
+    "for any history, snapshots of branches and tags and newest ancestors of branches are kept; other old ones expire",
     MetadataRules.retention
   ) {
     forAll(RetentionSuite.history, RetentionSuite.retention) { (m, retention) =>

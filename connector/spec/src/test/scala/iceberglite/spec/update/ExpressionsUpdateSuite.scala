@@ -30,7 +30,7 @@ class ExpressionsUpdateSuite extends AnyFunSuite {
     }
   }
 
-  test("in version 4, a partition field whose expression id is too high for statistics is rejected") {
+  test("in version 4, non-identity partition fields with expression ids too high for statistics are rejected") {
     val base = empty(V4).copy(lastColumnId = TableExpression.MaxId)
     val spec = PartitionSpec(1, Vector(PartitionField(2, 1000, "ts_day", Day)))
     assert(rejection(base, AddPartitionSpec(spec)).contains("Use format version 3"))

@@ -228,7 +228,7 @@ class MetadataUpdateSuite extends AnyFunSuite {
   }
 
   test(
-    "a snapshot with an existing id or an old sequence number is rejected",
+    "a snapshot with an existing id, a wrong sequence number or no manifest list is rejected",
     MetadataRules.sequenceNumbers,
     MetadataRules.snapshotIds
   ) {
@@ -298,7 +298,7 @@ class MetadataUpdateSuite extends AnyFunSuite {
   }
 
   test(
-    "a reference needs an existing snapshot, and main is always a branch",
+    "a reference needs an existing snapshot and positive retention settings, and main is always a branch",
     MetadataRules.refsExist,
     MetadataRules.mainBranch,
     MetadataRules.refRetentionPositive

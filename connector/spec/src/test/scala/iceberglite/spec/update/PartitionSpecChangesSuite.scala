@@ -45,7 +45,7 @@ class PartitionSpecChangesSuite extends AnyFunSuite {
   }
 
   test(
-    "a field may have an explicit name, but not the name of another field or of another column",
+    "a field may have an explicit name, but not that of another field; only identity fields may have a column's name",
     PartitionRules.fieldNames
   ) {
     val base = PartitionSpecChanges(empty(V2, byDay))
@@ -57,7 +57,7 @@ class PartitionSpecChangesSuite extends AnyFunSuite {
     assert(base.addField(id, Identity).result.fields.last.name == "id")
   }
 
-  test("a duplicate source and transform is rejected") {
+  test("a partition field with the source and transform of another field is rejected") {
     val error = intercept[AlreadyExists](PartitionSpecChanges(empty(V2, byDay)).addField(ts, Day, Some("d")))
     assert(error.name.contains("ts_day"))
   }
@@ -145,7 +145,7 @@ class PartitionSpecChangesSuite extends AnyFunSuite {
     assert(fields(next) == Vector((1000, "ts_day", "void")))
   }
 
-  test("a field can be replaced by its name or by its source and transform") {
+  test("the field to replace is found by its name or by its source and transform") {
     val base = empty(V2, byDay)
     assert(fields(committed(base, PartitionSpecChanges(base).replaceField("ts_day", ts, Hour, None))) ==
       Vector((1001, "ts_hour", "hour")))
