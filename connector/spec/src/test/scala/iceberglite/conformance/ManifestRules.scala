@@ -96,8 +96,8 @@ object ManifestRules extends RuleBook("manifests", "Manifests and manifest lists
   val vectorsOnly: Rule = rule(
     "vectors-only",
     "Deletion vectors (adopted version 3)",
-    "A commit adds deletion vectors only in version 3 and later, position delete files only in version 2, and neither " +
-      "in version 1."
+    "A commit adds deletion vectors only in version 3 and later, position delete files only in version 2, and " +
+      "neither in version 1."
   )("core/tree/manifestlist/AddedFileCheck.scala")
 
   val inheritsSnapshot: Rule = rule(
