@@ -1,8 +1,15 @@
 package iceberglite.storage
 
-import java.io.IOException
+import java.io.{ByteArrayInputStream, ByteArrayOutputStream, IOException, ObjectInputStream, ObjectOutputStream}
+import java.net.URI
+import java.nio.file.Files
+import java.util.concurrent.ConcurrentLinkedQueue
 
+import scala.collection.JavaConverters._
+
+import com.google.cloud.hadoop.util.AccessTokenProvider
 import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.{FSDataInputStream, Path, RawLocalFileSystem}
 import org.apache.hadoop.fs.azurebfs.AbfsConfiguration
 import org.apache.hadoop.fs.azurebfs.extensions.SASTokenProvider
 import org.apache.hadoop.fs.azurebfs.services.AuthType
@@ -23,6 +30,26 @@ class TokenSource extends CredentialSource {
   }
 }
 
+/** Local files with the scheme of Google Cloud Storage. Each open file needs a token from the configured class. */
+class TokenFileSystem extends RawLocalFileSystem {
+  override def getScheme: String = "gs"
+  override def getUri: URI = URI.create("gs://bucket")
+
+  override def open(path: Path, bufferSize: Int): FSDataInputStream = {
+    val found = getConf.getClass("fs.gs.auth.access.token.provider.impl", classOf[Object])
+    found.getDeclaredConstructor().newInstance() match {
+      case provider: AccessTokenProvider =>
+        provider.setConf(getConf)
+        TokenFileSystem.used.add(provider.getAccessToken.getToken)
+    }
+    super.open(path, bufferSize)
+  }
+}
+
+object TokenFileSystem {
+  val used = new ConcurrentLinkedQueue[String]
+}
+
 class VendedTokensSuite extends AnyFunSuite {
   private val host = "account.dfs.core.windows.net"
   private val tokens = Map(
@@ -35,6 +62,17 @@ class VendedTokensSuite extends AnyFunSuite {
 
   private def configured(properties: Map[String, String]): Configuration =
     StorageSettings.configuration(new Configuration(false), properties)
+
+  /** Serializes and deserializes an object, as Spark does for tasks. */
+  private def copied(io: HadoopFileIO): HadoopFileIO = {
+    val bytes = new ByteArrayOutputStream
+    val out = new ObjectOutputStream(bytes)
+    out.writeObject(io)
+    out.close()
+    new ObjectInputStream(new ByteArrayInputStream(bytes.toByteArray)).readObject() match {
+      case copy: HadoopFileIO => copy
+    }
+  }
 
   /** Creates the object as the file system of Google does. */
   private def gcs(conf: Configuration): GcsTokenProvider = {
@@ -97,5 +135,25 @@ class VendedTokensSuite extends AnyFunSuite {
     val renewed = CredentialRenewal.current(conf)
     assert(sas(adls(renewed, host), "account") == "sas1" && gcs(renewed).getAccessToken.getToken == "gcs1")
     assert(CountingSource.of(s"token $expiresMs").get == 1)
+  }
+
+  test("files are opened with the newest token, also by a process that receives the access to files of a table") {
+    val local = Files.createTempFile("token", ".bin")
+    Files.write(local, Array[Byte](7))
+    val base = new Configuration(false)
+    base.set("fs.gs.impl", classOf[TokenFileSystem].getName)
+    val catalog = new HadoopFileIO(base)
+    def reading(properties: Map[String, String]): Seq[String] = {
+      TokenFileSystem.used.clear()
+      val io = copied(catalog.configured(properties))
+      assert(io.read(s"gs://bucket$local").toSeq == Seq[Byte](7))
+      TokenFileSystem.used.asScala.toSeq
+    }
+    val later = System.currentTimeMillis + 20L * 3600 * 1000
+    def renewal(expiresMs: Long) =
+      CredentialRenewal.settings("lite.db.t", classOf[TokenSource], later.toString, expiresMs)
+    assert(reading(tokens ++ renewal(later)).distinct == Seq("gcs0"))
+    assert(reading(tokens ++ renewal(1)).distinct == Seq("gcs1"))
+    Files.delete(local)
   }
 }
