@@ -16,7 +16,7 @@ import org.apache.hadoop.conf.Configuration
 final class GcsTokenProvider extends AccessTokenProvider {
   private var conf = new Configuration(false)
 
-  override def setConf(given: Configuration): Unit = conf = given
+  override def setConf(newConf: Configuration): Unit = conf = newConf
 
   override def getConf: Configuration = conf
 
