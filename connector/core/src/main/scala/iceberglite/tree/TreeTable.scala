@@ -39,7 +39,7 @@ final case class TreeTable(
 
   private def lostBy(source: String, e: UnreadableFile): String =
     s"${e.reason}. $name is a clone of $source and uses its files. $source may have expired the cloned snapshot, or " +
-      "removed the file. Clone it again, from a snapshot with a tag, which never expires"
+      "removed the file. Clone it again, from a snapshot with a tag"
 }
 
 object TreeTable {

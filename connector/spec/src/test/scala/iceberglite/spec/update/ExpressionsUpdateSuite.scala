@@ -58,14 +58,14 @@ class ExpressionsUpdateSuite extends AnyFunSuite {
     assert(intercept[AlreadyExists](applied(base, same)).name == s"${partition.name} (id ${partition.id})")
     assert(intercept[AlreadyExists](applied(base, AddExpression(Vector(1), Bucket(3), partition.name))).advice ==
       "Choose another name")
-    assert(intercept[Unsupported](applied(withHistory(V3), AddExpression(Vector(1), Bucket(3), "b"))).getMessage
-      .contains("Upgrade the table to format version 4"))
+    assert(intercept[Unsupported](applied(withHistory(V3), AddExpression(Vector(1), Bucket(3), "b"))).advice ==
+      "Upgrade the table to format version 4")
   }
 
   test("an expression that a partition spec uses is not removed") {
     val base = applied(withHistory(V3), UpgradeFormatVersion(V4))
     val partition = base.expressions.last
     assert(rejection(base, RemoveExpression(partition.id)).contains("the partition values of the field"))
-    assert(intercept[NotFound](applied(base, RemoveExpression(9999))).getMessage.contains("9999"))
+    assert(intercept[NotFound](applied(base, RemoveExpression(9999))).name == "9999")
   }
 }
