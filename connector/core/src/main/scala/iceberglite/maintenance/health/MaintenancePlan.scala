@@ -116,7 +116,8 @@ object MaintenancePlan {
     def rewriteManifests: MaintenanceStep = {
       val avoided = manifests.rewrite.files - manifests.rewrite.newFiles
       val isDue = avoided >= MinAvoidedManifests && avoided * 4 >= manifests.rewrite.files
-      val rule = s"; a rewrite is due if it reduces their number by at least $MinAvoidedManifests and at least a quarter"
+      val rule =
+        s"; a rewrite is due if it reduces their number by at least $MinAvoidedManifests and at least a quarter"
       step(
         RewriteManifests,
         isDue,

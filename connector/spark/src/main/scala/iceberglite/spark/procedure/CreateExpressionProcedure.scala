@@ -6,7 +6,7 @@ import org.apache.spark.sql.types.{IntegerType, StringType, StructType}
 
 import iceberglite.spark.convert.{PartitionTerm, TransformCall}
 import iceberglite.spec.IcebergError.InvalidArgument
-import iceberglite.spec.partition.{Identity, TableExpression}
+import iceberglite.spec.partition.{Identity, UnboundField}
 import iceberglite.table.action.AddExpression
 
 /** `CALL catalog.system.create_expression(table, expression, name)` */
@@ -38,12 +38,12 @@ object CreateExpressionProcedure extends Procedure {
       throw InvalidArgument(s"argument ${expressionName.name}", s"'$blank'", "It must not be blank")
     }
     val caseSensitive = context.session.sessionState.conf.caseSensitiveAnalysis
-    val (before, after) = context.change(arguments(Parameter.table)) { _ =>
+    val (_, after) = context.change(arguments(Parameter.table)) { _ =>
       new AddExpression(term.source, term.transform, requestedName, caseSensitive)
     }
-    val known = before.metadata.expressions.map(_.id).toSet
-    val isNew = (e: TableExpression) => !known(e.id) && e.partitionFieldId.isEmpty && e.transform == term.transform
-    after.metadata.expressions.filter(isNew).map(e => ResultRow(e.id, e.name))
+    val column = UnboundField.source(after.schema, term.source, term.transform, caseSensitive)
+    after.metadata.expressions.find(e => e.transform == term.transform && e.sourceIds == Vector(column.id))
+      .map(e => ResultRow(e.id, e.name)).toSeq
   }
 
   private def parsed(text: String, context: ProcedureContext): PartitionTerm = {

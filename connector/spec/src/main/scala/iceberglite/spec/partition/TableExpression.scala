@@ -17,7 +17,13 @@ final case class TableExpression(
 
   /** Whether a partition field has the values of this expression. */
   def isOf(field: PartitionField): Boolean =
-    partitionFieldId.contains(field.fieldId) && transform == field.transform && sourceIds == field.sourceIds
+    partitionFieldId.contains(field.fieldId) && hasValuesOf(field)
+
+  /** Whether a partition field would have the values of this expression, which belongs to no partition field. */
+  private def isUnusedFor(field: PartitionField): Boolean = partitionFieldId.isEmpty && hasValuesOf(field)
+
+  private def hasValuesOf(field: PartitionField): Boolean =
+    transform == field.transform && sourceIds == field.sourceIds
 }
 
 object TableExpression {
@@ -39,7 +45,7 @@ object TableExpression {
   /**
    * Returns the expressions of a table whose partition specs may have changed. Existing expressions are kept, including
    * expressions that no partition spec uses. Each partition field without an expression gets one, in the order of the
-   * partition field ids. Void fields need no expression, because their values are always null.
+   * partition field ids: the one with the same values that no partition field has or, if there is none, a new one. Void fields need no expression, because their values are always null.
    *
    * @param lastId the highest id of a column, dropped columns included; the ids of new expressions are higher
    */
@@ -50,15 +56,12 @@ object TableExpression {
   ): Vector[TableExpression] = {
     val fields = specs.flatMap(_.fields).filter(_.transform != Void).sortBy(_.fieldId)
     fields.foldLeft(existing) { (known, field) =>
+      val unused = known.indexWhere(_.isUnusedFor(field))
       if (known.exists(_.isOf(field))) known
+      else if (unused >= 0) known.updated(unused, known(unused).copy(partitionFieldId = Some(field.fieldId)))
       else {
-        known :+ TableExpression(
-          nextId(known, lastId),
-          field.sourceIds,
-          field.transform,
-          field.name,
-          Some(field.fieldId)
-        )
+        val id = nextId(known, lastId)
+        known :+ TableExpression(id, field.sourceIds, field.transform, field.name, Some(field.fieldId))
       }
     }
   }

@@ -35,6 +35,7 @@ private[update] object TableExpressions {
    *
    * @throws Unsupported if the format version is below 4
    * @throws AlreadyExists if the table has an expression with the same values or the same name
+   * @throws ValidationFailed if the id is too high for statistics
    */
   def add(m: TableMetadata, added: AddExpression): TableMetadata = {
     requireV4(m)
@@ -46,6 +47,10 @@ private[update] object TableExpressions {
       throw AlreadyExists(ObjectKind.Expression, s"${e.name} (id ${e.id})", "Choose another name")
     }
     val id = TableExpression.nextId(m.expressions, m.lastColumnId)
+    if (id > TableExpression.MaxId) throw ValidationFailed(
+      s"Cannot add the expression ${added.name} with the id $id to table ${m.location}: statistics are stored only for " +
+        s"fields with ids up to ${TableExpression.MaxId}"
+    )
     withExpressions(m, m.expressions :+ TableExpression(id, added.sourceIds, added.transform, added.name, None))
   }
 

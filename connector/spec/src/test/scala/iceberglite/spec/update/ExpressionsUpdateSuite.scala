@@ -68,4 +68,13 @@ class ExpressionsUpdateSuite extends AnyFunSuite {
     assert(rejection(base, RemoveExpression(partition.id)).contains("the partition values of the field"))
     assert(intercept[NotFound](applied(base, RemoveExpression(9999))).name == "9999")
   }
+
+  test("a new partition field gets the expression with its values if no other partition field has it") {
+    val base = applied(empty(V4), AddExpression(Vector(2), Day, "by_day"))
+    val spec = PartitionSpec(1, Vector(PartitionField(2, 1000, "ts_day", Day)))
+    val partitioned = applied(base, AddPartitionSpec(spec), SetDefaultSpec(LastAdded))
+    assert(partitioned.expressions == base.expressions.map(_.copy(partitionFieldId = Some(1000))))
+    val high = empty(V4).copy(lastColumnId = TableExpression.MaxId)
+    assert(rejection(high, AddExpression(Vector(2), Day, "by_day")).startsWith("Cannot add the expression by_day"))
+  }
 }
