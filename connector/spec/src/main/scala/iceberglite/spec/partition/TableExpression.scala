@@ -45,7 +45,8 @@ object TableExpression {
   /**
    * Returns the expressions of a table whose partition specs may have changed. Existing expressions are kept, including
    * expressions that no partition spec uses. Each partition field without an expression gets one, in the order of the
-   * partition field ids: the one with the same values that no partition field has or, if there is none, a new one. Void fields need no expression, because their values are always null.
+   * partition field ids: the one with the same values that no partition field has or, if there is none, a new one. Void
+   * fields need no expression, because their values are always null.
    *
    * @param lastId the highest id of a column, dropped columns included; the ids of new expressions are higher
    */
