@@ -29,6 +29,7 @@ final private[read] class VariantAsText(
   override def getUTF8String(rowId: Int): UTF8String =
     if (struct.isNullAt(rowId)) null
     else {
+      if (metadata.isNullAt(rowId)) throw unreadable("It has no metadata")
       try {
         val names = ByteBuffer.wrap(metadata.getBinary(rowId))
         UTF8String.fromString(column.text(rowId, names).getOrElse(VariantJson.Null))

@@ -131,4 +131,15 @@ class EncodingsSuite extends AnyFunSuite {
     val texts = Seq(Row("""{"a":5,"l":["x","y"]}"""), Row(null), Row("""{"l":[]}"""))
     assert(file.read(optional(1, "v", VariantType)) == texts)
   }
+
+  test("a missing value of a variant is null, and missing metadata is an error that names the file and the column") {
+    val metadata = Binary.fromConstantByteArray(Array[Byte](1, 0, 0))
+    def file(part: String, bytes: Binary) = ParquetFile.write(
+      "message m { optional group v = 1 { optional binary metadata; optional binary value; } }"
+    )(_.addGroup("v").append(part, bytes))
+    assert(file("metadata", metadata).read(optional(1, "v", VariantType)) == Seq(Row("null")))
+    val damaged = file("value", Binary.fromConstantByteArray(Array[Byte](0)))
+    val error = intercept[UnreadableFile](damaged.read(optional(1, "v", VariantType)))
+    assert(error.file == damaged.path && error.reason.contains("column v is not a variant: It has no metadata"))
+  }
 }
