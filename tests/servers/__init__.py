@@ -1,1 +1,4 @@
-"""Real servers on the loopback address, for the tests and for `make stack`: PostgreSQL, REST catalog, Hive, S3."""
+"""Servers on the loopback address, for the tests and for `make stack`.
+
+They are PostgreSQL, the REST server of Apache Iceberg's tests, a Hive Metastore, and moto in place of S3.
+"""

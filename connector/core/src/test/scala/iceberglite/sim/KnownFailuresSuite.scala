@@ -67,9 +67,9 @@ class KnownFailuresSuite extends AnyFunSuite {
         f.script = Vector(f.swap -> fault)
         f.downAfterSwap = true
         val unknown = intercept[CommitStateUnknown](f.append("mine"))
-        assert(unknown.getMessage.contains("metadata"), "the message contains the metadata file")
+        assert(unknown.getMessage.contains("metadata"), "the message mentions the metadata")
         assert(!f.simulation.trace.exists(_.contains("delete")))
-        assert(f.livePaths == Vector("first", "mine"), "the commit was applied, and all its files exist")
+        assert(f.livePaths == Vector("first", "mine"), "the commit was applied, and all its metadata can be read")
     }
 
   onEach("a writer that is interrupted while it checks the commit status deletes nothing (Apache Iceberg 3717)") {
@@ -99,8 +99,8 @@ class KnownFailuresSuite extends AnyFunSuite {
     assert(unknown.metadataFile.exists(metadataFiles.contains))
   }
 
-  test("a version hint that is stale, reset, missing or invalid does not make any commit or read fail (ClickHouse " +
-    "114108, 114194)") {
+  test("a version hint that is stale, reset, too high, empty or invalid does not make any commit or read fail " +
+    "(ClickHouse 114108, 114194)") {
     Seq("1", "3", "999", "v2.metadata.json", "", "nonsense").foreach { hint =>
       val f = new FailingTable(SimulatedCatalog.Files)
       (1 to 24).foreach(i => f.appendByOther(s"f$i"))
@@ -136,7 +136,8 @@ class KnownFailuresSuite extends AnyFunSuite {
     assert(!f.actualTable.metadata.refs.contains("b"), "the removed branch is not created again")
   }
 
-  onEach("if a writer dies at any call, all files that the table references exist (Apache XTable 176)") { f =>
+  onEach("if a writer dies at any call, all metadata files that the table references can be read " +
+    "(Apache XTable 176)") { f =>
     val calls = f.callsOf(f.append("counted"))
     for (step <- 1 to calls; fault <- Seq(CallFault.DiesBefore, CallFault.DiesAfter)) {
       val g = new FailingTable(SimulatedCatalog.all.find(_.name == f.kind).get)
@@ -170,7 +171,7 @@ class KnownFailuresSuite extends AnyFunSuite {
     val overwrite = new OverwriteFiles(AlwaysTrue, Vector(file("mine")), isolation)
     intercept[ConcurrentChange](f.commit(f.table, overwrite))
     assert(f.filesOfWriter.isEmpty, "after a failed validation")
-    assert(f.livePaths.head == "first" && f.livePaths.size == 4, "the files of other writers remain")
+    assert(f.livePaths.head == "first" && f.livePaths.size == 4, "the table still has the files of other writers")
   }
 
   test("an overwrite by filter replaces the matching rows and keeps the others (the ClickHouse Spark connector)") {

@@ -24,7 +24,10 @@ class MergeSchemaSuite extends AnyFunSuite {
   private val rows = Schema(0, Vector(required(1, "n", LongType), optional(2, "more", StringType)))
   private val planned = MergeSchema.mergedSchema(table, rows, caseSensitive = true)
 
-  /** Merges the schema that was planned on `table` after a concurrent schema change, and returns the merged schema. */
+  /**
+   * Applies a concurrent schema change to `table`, then commits the merge that was planned before it. Returns the
+   * resulting schema.
+   */
   private def committed(concurrent: SchemaChanges => SchemaChanges): Schema = {
     val base = updated(table)(concurrent)
     val change = new MergeSchema(planned, rows, caseSensitive = true).changeFor(base, context)

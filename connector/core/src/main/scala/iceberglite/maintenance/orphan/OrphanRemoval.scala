@@ -63,8 +63,8 @@ final case class OrphanFile(path: String, kept: Option[KeptReason])
  * fails before its commit leaves such files.
  *
  * The search starts from the newest metadata. Before each batch of files is deleted, the newest metadata is loaded
- * again, and files that a commit has added since then are kept. Files that the table does not own are also kept; see
- * [[OwnedPaths]].
+ * again, and files that commits have added since the search began are kept. Files that the table does not own are also
+ * kept; see [[OwnedPaths]].
  *
  * @param listing returns the files that may be orphan files, for the newest version of the table
  */
@@ -78,7 +78,8 @@ final class OrphanRemoval(table: Table, listing: Table => FileListing, search: O
    * @param found receives each orphan file
    * @throws ValidationFailed if `gc.enabled` is false, because other tables may then use the table's files; or, with
    *   [[PrefixMismatch.Fail]], if the metadata has the path of a listed file with another scheme or authority. Nothing
-   *   has been deleted, unless such a path appears only when the directory is listed a second time
+   *   has been deleted, except if the search lists the directory several times, which [[LocalOrphanSearch]] does for
+   *   very many files, and such a path appears only in a later listing
    */
   def run(found: OrphanFile => Unit): DeletionReport = {
     val current = table.refresh()

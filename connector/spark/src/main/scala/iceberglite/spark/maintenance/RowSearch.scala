@@ -64,7 +64,8 @@ final private[maintenance] class RowSearch(
   private val newFiles = written.map(file => file.path -> file).toMap
   private val hasLineage = table.metadata.formatVersion >= FormatVersion.V3
   private val newTasks = written.map { file =>
-    // A file gets its first row id when it is committed. Until then, its rows without a stored id have negative ids.
+    // A file gets its first row id when it is committed. Here `Long.MinValue` stands in for it, so that rows without a
+    // stored id get negative ids, which `idOrNull` turns into null for the search by value.
     val readable = if (hasLineage) file.copy(firstRowId = Some(Long.MinValue)) else file
     FileScanTask.whole(readable, 0L, table.metadata.specsById(file.specId), AlwaysTrue)
   }
@@ -115,8 +116,8 @@ final private[maintenance] class RowSearch(
    *
    * @param keyColumns selects the columns of the key from all columns of the table
    * @param key returns the key expression for the columns of the key
-   * @param keysPerRow the maximum number of keys that the driver receives for each row to be found. Each task may find
-   *   a row with the same key
+   * @param keysPerRow the maximum number of keys that the driver receives for each row to find: 1 for row ids, which
+   *   are unique; for values, the number of tasks, because each task may find an equal row
    */
   final private class Search(
       keyColumns: StructType => Seq[StructField],
@@ -131,7 +132,8 @@ final private[maintenance] class RowSearch(
         taken: Map[String, DeletionVector]
     ): Vector[(ContentFile, DeletionVector)] = if (rows.isEmpty) Vector.empty
     else {
-      // The first search reads the new files. Further searches read the keys from a cache, which may be on disk.
+      // The keys of the new files are cached from the second search on: it fills the cache, which may be on disk, and
+      // later searches read it.
       if (searches == 1) newRows.persist(StorageLevel.MEMORY_AND_DISK)
       searches += 1
       val files = rows.map { case (file, vector) => (file.path, vector) }

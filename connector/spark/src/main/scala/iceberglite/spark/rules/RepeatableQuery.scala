@@ -17,6 +17,11 @@ import iceberglite.spark.session.PinnableTable
  * Determines whether a query that runs more than once in a statement returns the same rows each time. Deterministic
  * functions, which Spark requires, are not sufficient: the rows of a LIMIT, the values of FIRST, and the rows that a
  * database or a stream returns may differ between runs.
+ *
+ * Exception: sums and averages of floating-point numbers are accepted, although their last bits can differ between
+ * runs. This has no effect on a statement that only stores them. If a condition compares them, and its result depends
+ * on the last bits, the runs can disagree about a row. Then a MERGE can insert a row that has a match, or skip a row
+ * without a match. A copy-on-write UPDATE with Python functions can lose or duplicate a row.
  */
 private[rules] object RepeatableQuery {
 
@@ -34,6 +39,7 @@ private[rules] object RepeatableQuery {
     })
 
   private def dependsOnOrder(e: org.apache.spark.sql.catalyst.expressions.Expression): Boolean = e match {
+    // The last bits of floating-point sums and averages do depend on the order; see the comment on the object.
     case _: Count | _: Sum | _: Average | _: Min | _: Max => false
     case _: AggregateFunction => true
     case _ => false

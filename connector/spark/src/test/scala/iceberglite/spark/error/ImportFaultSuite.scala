@@ -14,8 +14,9 @@ import iceberglite.catalog.FaultyDriver
 import iceberglite.spark.{SharedSession, SparkCatalog, SparkSessionCatalog}
 
 /**
- * Makes calls to the storage and to the catalog's database fail during `snapshot` and `migrate`. Afterwards, the source
- * must have its rows, the new table must be absent or complete, and a second call must complete the work.
+ * Makes calls to the storage and to the catalog's database fail during `snapshot` and `migrate`, or stops these
+ * procedures at a storage call. Afterwards, the source must have its rows, the new table must be absent or complete,
+ * and a second call must complete the work.
  */
 class ImportFaultSuite extends AnyFunSuite with SharedSession {
   override lazy val spark: SparkSession = SharedSession.liteExtensions
@@ -166,7 +167,7 @@ class ImportFaultSuite extends AnyFunSuite with SharedSession {
     checkAll(runs)
   }
 
-  test("if snapshot or migrate is stopped at any call, no table is lost, and a second call completes the work", Slow) {
+  test("if snapshot or migrate is stopped at any storage call, no table is lost, and a rerun completes", Slow) {
     inSession(session) { s =>
       for ((name, run) <- runs; way <- Stop.all) {
         stop = Some(way)
