@@ -12,7 +12,11 @@ from pyspark_iceberg.metadata.model import RefInfo, ancestors, resolve, total_by
 from pyspark_iceberg.metadata.units import moment, size
 
 TableName = Annotated[
-    str, typer.Argument(metavar="TABLE", help="Name of a table, or the path of its directory, with a slash")
+    str,
+    typer.Argument(
+        metavar="TABLE",
+        help="Name of a table, or the path of its directory; a path must contain a slash, for example ./trips",
+    ),
 ]
 _DELETES = ("position deletes", "deletion vector", "equality deletes")
 

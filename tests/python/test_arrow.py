@@ -52,7 +52,9 @@ def transferred(monkeypatch: pytest.MonkeyPatch) -> Any:
         (pa.array(["1"]), LongType()),
     ],
 )
-def test_wrong_values_are_not_transferred(transferred: Any, column: Any, kind: DataType) -> None:
+def test_columns_with_another_type_or_forbidden_nulls_are_not_transferred(
+    transferred: Any, column: Any, kind: DataType
+) -> None:
     assert transferred(column, kind) is None
 
 
@@ -71,7 +73,9 @@ def test_valid_columns_are_transferred(transferred: Any, column: Any, kind: Data
     assert transferred(column, kind).to_pylist() == values
 
 
-def test_times_without_a_zone_are_in_the_zone_of_the_session_if_the_column_has_a_zone(transferred: Any) -> None:
+def test_times_without_a_zone_are_in_the_zone_of_the_session_if_the_column_of_the_table_has_a_zone(
+    transferred: Any,
+) -> None:
     hour = pa.array([3_600_000_000], pa.timestamp("us"))
     assert transferred(hour, TimestampType()).cast(pa.int64()).to_pylist() == [0]
     assert transferred(hour, TimestampNTZType()).cast(pa.int64()).to_pylist() == [3_600_000_000]

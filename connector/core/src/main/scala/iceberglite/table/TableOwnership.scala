@@ -111,8 +111,8 @@ object UsedDirectories {
  *   tables
  * @param others returns the catalog's other tables whose directory is equal to a given directory, or above or below it
  * @param usedDirectories returns the directories that the metadata of the catalog's other tables refers to. The
- *   function is called only if a table's location is known solely from its own metadata, because the function reads the
- *   metadata of all other tables
+ *   function reads the metadata of all other tables. Therefore, it is called only by the search for orphan files, and
+ *   before files are deleted from a directory that is known solely from the table's own metadata
  * @param metadataFilesOfOthers returns the current metadata files of the catalog's other tables, but only files with
  *   the given name
  */

@@ -35,12 +35,14 @@ object Numbers extends Check {
     val expected =
       if (after.formatVersion == FormatVersion.V1) step.added.map(_ => 0L)
       else step.added.indices.map(before.lastSequenceNumber + 1 + _).toVector
+    val highest = (before.lastSequenceNumber +: numbers).max
     val rowIds = step.added.scanLeft(before.nextRowId)((next, s) => next + s.addedRows.getOrElse(0L))
     val v3 = after.formatVersion >= FormatVersion.V3
     Vector(
       (numbers == expected) -> s"the snapshots have the sequence numbers $numbers, not $expected",
-      (after.lastSequenceNumber == (before.lastSequenceNumber +: numbers).max) ->
-        s"last-sequence-number is ${after.lastSequenceNumber}, after ${before.lastSequenceNumber} and $numbers",
+      (after.lastSequenceNumber == highest) ->
+        (s"last-sequence-number is ${after.lastSequenceNumber}, not $highest (before: ${before.lastSequenceNumber}; " +
+          s"new snapshots: ${numbers.mkString(", ")})"),
       (!v3 || step.added.map(_.firstRowId) == rowIds.init.map(Some(_))) ->
         s"the snapshots have the first-row-ids ${step.added.map(_.firstRowId)}, not ${rowIds.init}",
       (!v3 || after.nextRowId == rowIds.last) -> s"next-row-id is ${after.nextRowId}, not ${rowIds.last}",
@@ -58,8 +60,9 @@ object Numbers extends Check {
     val before = parent.map(e => key(e) -> numbered(e)).toMap
     val files = history.reader.files(metadata, snapshot)
     val manifests = files.manifests.map(m => m.path -> m).toMap
-    // If entries are removed from a leaf of a root, the leaf keeps its minimum sequence number, which can then be less
-    // than the sequence numbers of all remaining entries.
+    // In version 4 (metadata tree with a root and leaf manifests), a commit can remove entries from a leaf manifest
+    // without rewriting it. The leaf keeps its minimum sequence number, which can then be less than the sequence
+    // numbers of all remaining entries.
     val hasExactMinimum = files.treeRoot.isEmpty
     files.parts.flatMap { part =>
       val live = files.entries(part).filter(_.isLive).toVector
@@ -112,7 +115,8 @@ object Numbers extends Check {
       entry.sequenceNumber.forall(_ <= snapshot.sequenceNumber) ->
         s"${file.path} has a higher sequence number than the snapshot",
       (!needsRowId || file.firstRowId.isDefined) -> s"${file.path} has no row ids",
-      file.firstRowId.forall(_ + file.recordCount <= metadata.nextRowId) -> s"${file.path} has unassigned row ids"
+      file.firstRowId.forall(_ + file.recordCount <= metadata.nextRowId) ->
+        s"${file.path} has row ids that are not below next-row-id ${metadata.nextRowId}"
     ).collect { case (false, reason) => reason }
   }
 

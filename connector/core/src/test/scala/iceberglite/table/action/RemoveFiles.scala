@@ -8,9 +8,9 @@ import iceberglite.tree.{FileChanges, FileSelector, PartFilter, WrittenTree}
 
 /**
  * Removes data files by path, together with the deletes that apply only to these files. The paths must be equal to the
- * paths in the metadata. If none of the files is in the table, nothing is committed.
+ * paths in the metadata. Without `mustExist`, nothing is committed if none of the files is in the branch.
  *
- * @param mustExist whether the commit fails if a path is not in the table
+ * @param mustExist whether the commit fails if a path is not in the branch
  */
 final class RemoveFiles(paths: Set[String], mustExist: Boolean = true, to: SnapshotTarget = SnapshotTarget.Main)
     extends SnapshotAction(to) {

@@ -18,9 +18,10 @@ import iceberglite.table.KnownProperties
 
 /**
  * Makes calls to the storage or to the catalog's database fail during statements. Users must get an exception of Spark
- * with an [[IcebergError]] among its causes. Its message must name the table, unless a task threw the error. If a
- * storage call failed and the statement did not change the storage, the statement must succeed when it is repeated. The
- * tests run a sample of the statements and calls.
+ * with an [[IcebergError]] among its causes. The message of the exception must name the catalog, namespace, table or
+ * path that the statement uses, unless a task threw the error. If a storage call failed and the statement did not
+ * change the storage, the statement must succeed when it is repeated. The tests run a sample of the statements and
+ * calls.
  */
 @MoreRounds
 class ErrorBoundarySuite extends AnyFunSuite with ErrorBoundaryFixture {
@@ -36,7 +37,7 @@ class ErrorBoundarySuite extends AnyFunSuite with ErrorBoundaryFixture {
 
   private def group(name: String, faults: Faults)(
       cases: => Seq[Case]
-  ): Unit = test(s"if a call fails during $name, Spark's exception names the table or comes from a task") {
+  ): Unit = test(s"if a call fails during $name, Spark's exception names the object or comes from a task") {
     val all = random.shuffle(cases)
     val sampled = all.take(casesPerGroup)
     Sampling.recordSkipped(all.size - sampled.size, all.size, s"statements with faults, $name")
@@ -86,7 +87,8 @@ class ErrorBoundarySuite extends AnyFunSuite with ErrorBoundaryFixture {
     val icebergErrors = causes(error).collect { case e: IcebergError => e }
     if (!isSparkException(error)) Some("the exception is not an exception of Spark")
     else if (icebergErrors.isEmpty) Some("the causes of the exception contain no IcebergError")
-    else if (!hasTableName(c, error) && !icebergErrors.exists(isThrownByTask)) Some("the message has no table name")
+    else if (!namesObject(c, error) && !icebergErrors.exists(isThrownByTask))
+      Some("the message names no catalog, namespace, table or path")
     else None
   }
 
@@ -97,7 +99,8 @@ class ErrorBoundarySuite extends AnyFunSuite with ErrorBoundaryFixture {
     case e => e.isInstanceOf[SparkThrowable]
   }
 
-  private def hasTableName(c: Case, error: Throwable): Boolean =
+  /** Whether the message of an error names the catalog, namespace, table or path that the statement uses. */
+  private def namesObject(c: Case, error: Throwable): Boolean =
     c.byPath && error.getMessage.contains(tableFacts.location.stripSuffix("/t")) ||
       "(^|\\W)(faulty|faultydb|catalog faulty|catalog faultydb): |faulty(db)?\\.(db|other|gone|empty)\\b|\\bdb\\.\\w+".r
         .findFirstIn(error.getMessage).isDefined

@@ -12,7 +12,10 @@ private[read] trait RowSelection {
   /** The indexes of the selected rows in the current batch, ascending. [[select]] returns their number. */
   def rowIndexes: Array[Int]
 
-  /** For each row of the current batch, whether it is deleted. */
+  /**
+   * For each row of the current batch, whether it is marked as deleted in the column `_deleted`. For [[NewlyDeleted]]:
+   * whether it was deleted before the commit.
+   */
   def isDeleted: Array[Boolean]
 
   /**

@@ -19,8 +19,9 @@ private[iceberglite] trait DataFileFormat extends Serializable {
   def unitSize: Long
 
   /**
-   * Whether the writer should receive rows that are views of column vectors. False if reading single values from
-   * vectors is slower, or if the writer limits its memory by the sizes of Spark's rows.
+   * Whether the writer should receive rows that are views of column vectors. False if the writer reads single values,
+   * which is slower from column vectors than from Spark's own rows, or if the writer limits its memory by the sizes of
+   * Spark's rows.
    */
   def acceptsVectors: Boolean
 
@@ -35,8 +36,8 @@ private[iceberglite] trait NewDataFiles extends AutoCloseable {
   def open(path: String): DataFileWriter
 
   /**
-   * Returns the new files that contain the rows of existing files in the same order; absent if the rows must be read
-   * and written one by one.
+   * Prepares new files that will contain the rows of existing files in the same order. [[DataFileCopies.write]] writes
+   * them; absent if the rows must be read and written one by one.
    *
    * @param files the existing files, at least one, which have the format of the new files
    * @param targetSize the target size of a new file in bytes

@@ -32,7 +32,7 @@ class PrimitiveConversionSuite extends AnyFunSuite {
 
   private def bytes(values: Int*): Binary = Binary.fromConstantByteArray(values.map(_.toByte).toArray)
 
-  test("values whose type is the same in the file and in the table are read unchanged") {
+  test("values that need no conversion are read unchanged") {
     assert(values(column("boolean c")(_.append("c", true)), BooleanType) == Seq(true))
     assert(values(column("int64 c")(_.append("c", Long.MinValue)), LongType) == Seq(Long.MinValue))
     assert(values(column("float c")(_.append("c", 1.5f)), FloatType) == Seq(1.5f))
@@ -148,6 +148,8 @@ class PrimitiveConversionSuite extends AnyFunSuite {
   }
 
   test("promoted values in structs, lists and maps are read correctly, with dictionary and with plain encoding") {
+    // The writer uses a dictionary for x, f and the values of m, which have one or two distinct values. In the other
+    // columns (d, the elements of l and the keys of m), all values differ, and the writer falls back to plain encoding.
     val file = write(
       """message m {
         |  optional group s = 1 { optional int32 x = 2; optional float f = 3; optional int32 d (DECIMAL(5,2)) = 4; }
