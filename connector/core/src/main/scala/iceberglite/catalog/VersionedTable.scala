@@ -157,9 +157,8 @@ final private[catalog] class VersionedTable(
     }
   }
 
-  private def isSame(base: TableVersion, current: Option[TableVersion]): Boolean = current.map(_.metadata).exists { m =>
-    m.uuid == base.metadata.uuid && m.lastUpdatedMs == base.metadata.lastUpdatedMs
-  }
+  private def isSame(base: TableVersion, current: Option[TableVersion]): Boolean =
+    current.exists(version => MetadataFiles.isSame(base.metadata, version.metadata))
 
   private def isOldBase(base: TableVersion, next: TableMetadata): Boolean =
     next.lastUpdatedMs - base.metadata.lastUpdatedMs > VersionedTable.OldBaseMs

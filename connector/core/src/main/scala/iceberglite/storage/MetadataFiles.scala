@@ -75,18 +75,39 @@ object MetadataFiles {
 
   /**
    * Returns whether a metadata file is that of a known version of a table. Reads only the beginning of the file, and
-   * returns false if it does not contain the UUID, the time of the last change and the current snapshot of this
-   * version. The time alone does not distinguish two commits in the same millisecond.
+   * returns false if it does not contain the UUID and the time of the last change of this version. The time alone does
+   * not distinguish two commits in the same millisecond. Therefore the last sequence number and the current snapshot
+   * are compared too, if the beginning contains them: in the file of a wide table, they may follow the schemas.
    *
    * @throws iceberglite.spec.IcebergError.UnreadableFile if the file does not exist
    */
   def isSame(io: FileIO, path: String, known: TableMetadata): Boolean = {
     val beginning = head(io, path)
-    known.uuid.isDefined && TableMetadataJson.uuidIn(beginning) == known.uuid &&
-    TableMetadataJson.lastUpdatedMsIn(beginning).contains(known.lastUpdatedMs) &&
-    TableMetadataJson.lastSequenceNumberIn(beginning) == known.lastSequenceNumber &&
-    TableMetadataJson.currentSnapshotIdIn(beginning) == known.currentSnapshotId
+    // A key that a complete file does not contain has its default value.
+    def orDefault[A](value: Option[A], default: A): Option[A] =
+      if (beginning.length < HeadBytes) value.orElse(Some(default)) else value
+    known.uuid.isDefined && isSame(
+      known,
+      TableMetadataJson.uuidIn(beginning),
+      TableMetadataJson.lastUpdatedMsIn(beginning),
+      orDefault(TableMetadataJson.lastSequenceNumberIn(beginning), 0L),
+      orDefault(TableMetadataJson.currentSnapshotIdIn(beginning), None)
+    )
   }
+
+  /** Returns whether the metadata of two versions with the same metadata location are those of the same version. */
+  def isSame(a: TableMetadata, b: TableMetadata): Boolean =
+    isSame(a, b.uuid, Some(b.lastUpdatedMs), Some(b.lastSequenceNumber), Some(b.currentSnapshotId))
+
+  /** Compares a version with the keys of another one. The last two are absent if they are unknown. */
+  private def isSame(
+      known: TableMetadata,
+      uuid: Option[UUID],
+      lastUpdatedMs: Option[Long],
+      lastSequenceNumber: Option[Long],
+      currentSnapshotId: Option[Option[Long]]
+  ): Boolean = uuid == known.uuid && lastUpdatedMs.contains(known.lastUpdatedMs) &&
+    lastSequenceNumber.forall(_ == known.lastSequenceNumber) && currentSnapshotId.forall(_ == known.currentSnapshotId)
 
   private def head(io: FileIO, path: String): Array[Byte] = StorageErrors.wrapReadErrors(path) {
     val in = io.open(path)

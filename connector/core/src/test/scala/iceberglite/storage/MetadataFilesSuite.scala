@@ -1,12 +1,15 @@
 package iceberglite.storage
 
+import java.nio.charset.StandardCharsets.UTF_8
 import java.util.UUID
 
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.conformance.ManifestRules
 import iceberglite.spec.TestMetadata
+import iceberglite.spec.TestMetadata.Edits
 import iceberglite.spec.IcebergError.{InvalidArgument, InvalidMetadata, UnreadableFile}
+import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.property.MetadataCompression
 import iceberglite.table.MemoryFileIO
 import iceberglite.tree.manifestlist.ManifestSamples
@@ -70,6 +73,31 @@ class MetadataFilesSuite extends AnyFunSuite {
     Seq(s"00000-0-$uuid-00001.parquet", s"00000-0-$uuid-00001-deletes.parquet", "root-x.parquet", "a-m0.parquet")
       .foreach(name => assert(!MetadataFiles.isMetadataName(s"/wh/t/metadata/$name"), name))
   }
+
+  for (codec <- MetadataCompression.all)
+    test(s"a version is compared with the beginning of its file, with the codec ${codec.name}") {
+      val io = new MemoryFileIO
+      val current = metadata.edited(lastSequenceNumber = 5, lastUpdatedMs = 1000, currentSnapshotId = Some(7))
+      val wide = current.edited(schemas = current.schemas.map { schema =>
+        schema.copy(fields = schema.fields.map(_.copy(doc = Some("x" * (1 << 16)))))
+      })
+      Seq(current -> true, wide -> false).foreach { case (version, hasSnapshotInHead) =>
+        val text = new String(MetadataFiles.bytes(version, MetadataCompression.Uncompressed), UTF_8)
+        assert((text.indexOf("\"current-snapshot-id\"") < (1 << 16)) == hasSnapshotInHead)
+        io.replace("v1.metadata.json", MetadataFiles.bytes(version, codec))
+        def isSame(known: TableMetadata) = {
+          val ofFile = MetadataFiles.isSame(io, "v1.metadata.json", known)
+          if (hasSnapshotInHead) assert(ofFile == MetadataFiles.isSame(known, version))
+          ofFile
+        }
+        assert(isSame(version))
+        assert(!isSame(version.edited(uuid = Some(new UUID(0, 2)))))
+        assert(!isSame(version.edited(lastUpdatedMs = 1001)))
+        assert(!isSame(version.edited(lastSequenceNumber = 6)))
+        assert(isSame(version.edited(currentSnapshotId = Some(8))) == !hasSnapshotInHead)
+        assert(isSame(version.edited(currentSnapshotId = None)) == !hasSnapshotInHead)
+      }
+    }
 
   test("the error for an unknown codec lists the supported codecs") {
     assert(intercept[InvalidArgument](MetadataCompression.of("lz4")).getMessage.contains("none, gzip"))

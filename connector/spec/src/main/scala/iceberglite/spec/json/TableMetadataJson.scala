@@ -57,13 +57,14 @@ object TableMetadataJson extends JsonFormat[TableMetadata] {
   /** Like [[uuidIn]], for the time of the last change to the table. */
   def lastUpdatedMsIn(beginning: Array[Byte]): Option[Long] = numberIn(beginning, TableMetadataKey.LastUpdatedMs)
 
-  /** Like [[uuidIn]], for the last sequence number. It is 0 if it is absent, as in version 1. */
-  def lastSequenceNumberIn(beginning: Array[Byte]): Long =
-    numberIn(beginning, TableMetadataKey.LastSequenceNumber).getOrElse(0L)
+  /** Like [[uuidIn]], for the last sequence number. */
+  def lastSequenceNumberIn(beginning: Array[Byte]): Option[Long] =
+    numberIn(beginning, TableMetadataKey.LastSequenceNumber)
 
-  /** Like [[uuidIn]], for the id of the current snapshot. It is also absent if the table has no current snapshot. */
-  def currentSnapshotIdIn(beginning: Array[Byte]): Option[Long] =
-    numberIn(beginning, TableMetadataKey.CurrentSnapshotId).filter(_ != TableMetadataKey.NoSnapshot)
+  /** Like [[uuidIn]], for the id of the current snapshot. The inner option is empty if there is no current snapshot. */
+  def currentSnapshotIdIn(beginning: Array[Byte]): Option[Option[Long]] =
+    textIn(beginning, TableMetadataKey.CurrentSnapshotId)
+      .map(text => Try(text.toLong).toOption.filter(_ != TableMetadataKey.NoSnapshot))
 
   private def numberIn(beginning: Array[Byte], key: String): Option[Long] =
     textIn(beginning, key).flatMap(text => Try(text.toLong).toOption)
