@@ -81,6 +81,21 @@ object FileScanTask {
     }
   }
 
+  /**
+   * Returns tasks of whole files, of which each file has only one, even if the table lists the file twice. Such a task
+   * has the deletes of all entries of the file. A writer thus creates at most one deletion vector for a data file.
+   */
+  def onePerFile(tasks: Vector[FileScanTask]): Vector[FileScanTask] = {
+    val byPath = tasks.groupBy(_.file.path)
+    if (byPath.size == tasks.size) tasks
+    else tasks.map(_.file.path).distinct.map { path =>
+      val ofFile = byPath(path)
+      val deletes = ofFile.flatMap(_.deletes)
+      val byLocation = deletes.map(d => d.location -> d).toMap
+      ofFile.minBy(_.dataSequenceNumber).copy(deletes = deletes.map(_.location).distinct.map(byLocation))
+    }
+  }
+
   /** Returns a task that reads a whole file, without deletes. */
   def whole(
       file: ContentFile,

@@ -29,7 +29,7 @@ final class KeyedFiles(table: TreeTable, snapshot: Option[Snapshot], keys: Vecto
   }
 
   /**
-   * Returns the files, each with its position deletes, and with those of `keys` that may match its rows.
+   * Returns the files, each once and with its position deletes, and with those of `keys` that may match its rows.
    *
    * @param maxPlanned the maximum number of data and delete files in the parts of the metadata tree that must be read
    * @return absent if these parts list more files
@@ -43,13 +43,15 @@ final class KeyedFiles(table: TreeTable, snapshot: Option[Snapshot], keys: Vecto
     val parts = data ++ deletes.filter(p => data.exists(_.minSequenceNumber <= p.sequenceNumber))
     if (parts.iterator.map(_.liveFiles.getOrElse(Long.MaxValue / parts.size)).sum > maxPlanned) None
     else {
-      val plan = TableScan(table, snapshot, bound, caseSensitive = true).copy(wholeFiles = true).plan()
+      val plan = TableScan(table, snapshot, bound, caseSensitive = true)
+        .copy(wholeFiles = true, statsToKeep = StatsToKeep.Of(keys.flatMap(_.equalityIds).toSet)).plan()
       val entries = keys.map(PartReader.entry(_, Long.MaxValue))
       val keysOf = DeleteIndex.of(entries, table.metadata.specsById, reader.keys).lookup
-      Some(plan.tasks.flatMap { task =>
+      val tasks = plan.tasks.flatMap { task =>
         val found = keysOf(task.file, task.dataSequenceNumber)
         if (found.isEmpty) None else Some(task.copy(deletes = task.deletes.filterNot(_.isEquality) ++ found))
-      })
+      }
+      Some(FileScanTask.onePerFile(tasks))
     }
   }
 }

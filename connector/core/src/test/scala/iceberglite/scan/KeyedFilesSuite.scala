@@ -3,6 +3,7 @@ package iceberglite.scan
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spec.FormatVersion.V3
+import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.spec.file.Content
 import iceberglite.table.Actions._
 import iceberglite.table.TestTables._
@@ -22,5 +23,18 @@ class KeyedFilesSuite extends AnyFunSuite {
     val found = files.tasks(5).map(_.map(task => task.file.path -> task.deletes.count(_.isVector)).toMap)
     assert(found.contains(Map(low.path -> 1, high.path -> 1)))
     assert(files.tasks(4).isEmpty, "planning reads two manifests with three data files and two deletion vectors")
+  }
+
+  test("a file that the table lists twice is found once, with its deletes") {
+    val t = unpartitionedTable(V3)
+    val low = file("low", ids = (0, 9))
+    t.append(low, low)
+    t.commit(new RowDelta(t.vectors("v.puffin", low -> Seq(1L))))
+    val keys = file("keys", ids = (0, 19)).copy(content = Content.EqualityDeletes, equalityIds = Vector(1))
+    val table = t.table
+    assert(TableScan(table.tree(), table.currentSnapshot, AlwaysTrue, caseSensitive = true).plan().tasks.size == 2)
+    val found = new KeyedFiles(table.tree(), table.currentSnapshot, Vector(keys)).tasks(10)
+    assert(found.map(_.map(task => (task.file.path, task.deletes.map(_.file.path).sorted))) ==
+      Some(Vector((low.path, Vector(keys.path, "v.puffin").sorted))))
   }
 }

@@ -48,6 +48,12 @@ class RowDeltaSuite extends AnyFunSuite {
     assert(t.orphanFiles.isEmpty)
   }
 
+  test("a commit with two deletion vectors for one data file is rejected") {
+    val t = withTwoFiles
+    val vectors = t.vectors("a.puffin", low -> Seq(1L)) ++ t.vectors("b.puffin", low -> Seq(2L), high -> Seq(3L))
+    assert(intercept[ValidationFailed](t.commit(new RowDelta(vectors))).getMessage.contains(low.path))
+  }
+
   test("deletes of the same rows by two writers both succeed") {
     val t = withTwoFiles
     val read = t.table

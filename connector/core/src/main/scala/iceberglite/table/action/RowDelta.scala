@@ -1,6 +1,6 @@
 package iceberglite.table.action
 
-import iceberglite.spec.IcebergError.{ConcurrentChange, InvalidArgument}
+import iceberglite.spec.IcebergError.{ConcurrentChange, InvalidArgument, ValidationFailed}
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.spec.file.{Content, ContentFile, ManifestContent}
@@ -59,6 +59,13 @@ final class RowDelta(
   private val vectorMerge = new DeletionVectorMerge
   vectors.flatMap(_.referencedDataFile).find(removedData.contains).foreach { path =>
     throw InvalidArgument("deletion vector", path, "The same commit removes the data file that the vector references")
+  }
+
+  vectors.groupBy(_.referencedDataFile).find(_._2.size > 1).foreach { case (path, _) =>
+    throw ValidationFailed(
+      s"Cannot commit two deletion vectors for the data file ${path.mkString}: a data file has at most one. The table " +
+        "may list this data file twice; write one vector with the deleted rows of both"
+    )
   }
 
   override def writtenFiles: Vector[ContentFile] = added
