@@ -2,6 +2,7 @@ package iceberglite.spark.session
 
 import iceberglite.spec.rest.MetricsReport
 import iceberglite.spec.update.Requirement.AssertTableUuid
+import iceberglite.storage.MetadataFiles
 import iceberglite.table.{Change, Committer, Table, TableIdentifier, TableOwnership, TableVersion}
 
 /**
@@ -76,10 +77,10 @@ final class SharedTable(loaded: Table) extends Committer {
     val known = newest.version
     val isOlder = known.metadata.metadataLog.exists(_.metadataFile == version.metadataLocation)
     // The reported object may be the same version with more loaded snapshots, or with newer credentials for the table's
-    // files. The time is compared too, because a file-system table can use the name of a withdrawn or deleted metadata
+    // files. The content is compared too, because a file-system table can use the name of a withdrawn or deleted metadata
     // file again.
     val isSame = known.metadataLocation == version.metadataLocation &&
-      known.metadata.lastUpdatedMs == version.metadata.lastUpdatedMs &&
+      MetadataFiles.isSame(known.metadata, version.metadata) &&
       (known.hasAllSnapshots || !version.hasAllSnapshots)
     if (!isOlder && (!isSame || version.io.isDefined)) newest = newest.at(version)
     version
