@@ -1,5 +1,7 @@
 package iceberglite.spark.write.upsert
 
+import scala.util.control.NonFatal
+
 import org.apache.spark.sql.SparkSession
 import org.slf4j.LoggerFactory
 
@@ -40,13 +42,14 @@ final private[iceberglite] case class StreamSearch(session: SparkSession, maxByt
   /**
    * Finds the rows and writes their positions.
    *
-   * @param keys the keys of the upsert, as equality delete files that are not committed
+   * @param keys returns the keys of the upsert, as equality delete files that are not committed. It may read files of
+   *   the snapshot, which an expiration may have deleted
    * @param snapshot the snapshot to search; absent if the table has none
    * @param write the write of the micro-batch
    * @return absent if too many files may contain the keys, or if the snapshot expired during the search
    */
   def replacedBy(
-      keys: Vector[ContentFile],
+      keys: => Vector[ContentFile],
       table: Table,
       snapshot: Option[Snapshot],
       write: WriteCommit
@@ -55,13 +58,19 @@ final private[iceberglite] case class StreamSearch(session: SparkSession, maxByt
     catch {
       // An expiration may have deleted files of the snapshot. If the snapshot is still in the table, the table is
       // damaged, which must not stay unnoticed.
-      case lost: UnreadableFile if snapshot.exists(hasExpired(_, table)) =>
+      case lost: UnreadableFile if snapshot.exists(hasExpired(_, table, lost)) =>
         StreamSearch.log.info(s"Deleting rows of ${table.name} by key, because a snapshot expired: ${lost.getMessage}")
         None
     }
 
-  private def hasExpired(snapshot: Snapshot, table: Table): Boolean =
-    !table.refresh().metadata.hasSnapshot(snapshot.snapshotId)
+  /** Whether a snapshot is no longer in the table. If that is unknown, fails with the error of the lost file. */
+  private def hasExpired(snapshot: Snapshot, table: Table, lost: UnreadableFile): Boolean =
+    try !table.refresh().metadata.hasSnapshot(snapshot.snapshotId)
+    catch {
+      case NonFatal(failure) =>
+        lost.addSuppressed(failure)
+        throw lost
+    }
 
   private def find(
       keys: Vector[ContentFile],

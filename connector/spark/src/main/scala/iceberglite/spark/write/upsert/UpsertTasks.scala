@@ -35,7 +35,7 @@ final private[upsert] class UpsertTasks(plan: UpsertPlan, search: StreamSearch) 
 
   override def pending(results: Vector[TaskResult], write: WriteCommit): PendingCommit = {
     val (rows, keys) = filesOf(results)
-    if (keys.isEmpty) plan.rowPlan.pending(None) else byKey(rows, keys)
+    if (keys.isEmpty) plan.rowPlan.pending(None) else byKey(rows, keys, table)
   }
 
   /**
@@ -54,7 +54,7 @@ final private[upsert] class UpsertTasks(plan: UpsertPlan, search: StreamSearch) 
       if (epoch.isIn(current.metadata)) plan.rowPlan.pending(None).copy(base = current, record = Some(epoch))
       else {
         val found = replacedRows(current, keys, write)
-        found.fold(byKey(rows, keys))(byPosition(rows, keys, current, _)).recording(epoch)
+        found.fold(byKey(rows, keys, current))(byPosition(rows, keys, current, _)).recording(epoch)
       }
     }
   }
@@ -70,12 +70,15 @@ final private[upsert] class UpsertTasks(plan: UpsertPlan, search: StreamSearch) 
    */
   private def replacedRows(current: Table, keys: Vector[ContentFile], write: WriteCommit): Option[ReplacedRows] =
     if (!SearchedRowDelta.haveSameForm(table.metadata, current.metadata, plan.key.ids)) None
-    else {
-      // Keys of a partitioned spec apply only to data files of this spec, and others may have been added.
-      val isByPartition = plan.deletesByPartition && UpsertPlan.hasOnlySpec(current, to, plan.deletePlan.files.spec)
-      val spec = if (isByPartition) plan.deletePlan.files.spec else UpsertTasks.UncommittedGlobalSpec
-      search.replacedBy(keys.map(deleteFile(_, spec)), current, to.head(current.metadata), write)
-    }
+    else search.replacedBy(keysToFind(current, keys), current, to.head(current.metadata), write)
+
+  /** Returns the keys as equality delete files that are only used to find rows. Reads the manifest list. */
+  private def keysToFind(current: Table, keys: Vector[ContentFile]): Vector[ContentFile] = {
+    // Keys of a partitioned spec apply only to data files of this spec, and others may have been added.
+    val isByPartition = plan.deletesByPartition && UpsertPlan.hasOnlySpec(current, to, plan.deletePlan.files.spec)
+    val spec = if (isByPartition) plan.deletePlan.files.spec else UpsertTasks.UncommittedGlobalSpec
+    keys.map(deleteFile(_, spec))
+  }
 
   private def byPosition(
       rows: Vector[ContentFile],
@@ -89,7 +92,7 @@ final private[upsert] class UpsertTasks(plan: UpsertPlan, search: StreamSearch) 
       val isolation = Isolation(IsolationLevel.Serializable, found.snapshotId)
       val read = ReadRows(found.filter, isRowByRow = true)
       val change = new RowDelta(added, found.merged, Some(isolation), read, to = to)
-      def otherwise() = byKey(rows, keys).copy(form = CommitForm(found.deletes.map(_.path).distinct, None))
+      def otherwise() = byKey(rows, keys, searched).copy(form = CommitForm(found.deletes.map(_.path).distinct, None))
       plan.rowPlan.pending(Some(new SearchedRowDelta(change, searched.metadata, plan.key.ids)))
         .copy(base = searched, form = CommitForm(keys.map(_.path), Some(() => otherwise())))
     }
@@ -101,13 +104,20 @@ final private[upsert] class UpsertTasks(plan: UpsertPlan, search: StreamSearch) 
    * before are deleted by key, and those that are added later follow the micro-batch.
    */
   private def unlessChanged(keys: Vector[ContentFile], searched: Table, found: ReplacedRows): PendingCommit = {
-    val isUnchanged = to.head(searched.refresh().metadata).map(_.snapshotId) == found.snapshotId
+    val current = searched.refresh()
+    val isUnchanged = to.head(current.metadata).map(_.snapshotId) == found.snapshotId
     if (isUnchanged) plan.rowPlan.pending(None).copy(form = CommitForm(keys.map(_.path), None))
-    else byKey(Vector.empty, keys)
+    else byKey(Vector.empty, keys, current)
   }
 
-  private def byKey(rows: Vector[ContentFile], keys: Vector[ContentFile]): PendingCommit = {
-    val (base, spec) = if (plan.deletesByPartition) (table, plan.deletePlan.files.spec) else withGlobalSpec
+  /**
+   * Returns the commit with equality deletes.
+   *
+   * @param newest the newest known version of the table, from which the commit starts
+   */
+  private def byKey(rows: Vector[ContentFile], keys: Vector[ContentFile], newest: Table): PendingCommit = {
+    val (base, spec) =
+      if (plan.deletesByPartition) (newest, plan.deletePlan.files.spec) else withGlobalSpec(newest)
     val requiredSpec = if (plan.deletesByPartition) Some(spec.specId) else None
     val added = rows ++ keys.map(deleteFile(_, spec))
     val change = new RowDelta(added, requiredSpec = requiredSpec, to = to)
@@ -123,12 +133,12 @@ final private[upsert] class UpsertTasks(plan: UpsertPlan, search: StreamSearch) 
   )
 
   /**
-   * Returns the table and its unpartitioned partition spec, which is added to the table if necessary. Equality delete
+   * Returns a version of the table and its unpartitioned partition spec, which is added to the table if necessary. Equality delete
    * files that apply to all partitions must have an unpartitioned partition spec (spec: "Scan Planning").
    */
-  private def withGlobalSpec: (Table, PartitionSpec) = {
+  private def withGlobalSpec(newest: Table): (Table, PartitionSpec) = {
     def unpartitioned(t: Table): Option[PartitionSpec] = t.metadata.specs.find(!_.isPartitioned)
-    val base = if (unpartitioned(table).isDefined) table else table.transaction().add(new AddUnpartitionedSpec).commit()
+    val base = if (unpartitioned(newest).isDefined) newest else newest.transaction().add(new AddUnpartitionedSpec).commit()
     val spec =
       unpartitioned(base).getOrElse(throw new IllegalStateException(s"${table.name} has no unpartitioned spec"))
     (base, spec)
