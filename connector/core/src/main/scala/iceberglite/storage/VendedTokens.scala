@@ -31,6 +31,21 @@ private[iceberglite] object VendedTokens {
   /** Whether a key belongs to the token of an Azure storage account. */
   def isSas(key: String): Boolean = key.startsWith(SasToken) || key.startsWith(SasExpiresAt)
 
+  /** Returns settings in which each Azure account is named by its host. Tokens without a value are omitted. */
+  def normalized(config: Map[String, String]): Map[String, String] =
+    config.toVector.sortBy(_._1).filterNot { case (key, value) => isSas(key) && value.trim.isEmpty }.map {
+      case (key, value) =>
+        Seq(SasToken, SasExpiresAt).find(key.startsWith(_)).fold(key)(p => p + hostOf(key.stripPrefix(p))) -> value
+    }.toMap
+
+  /** Returns the times at which the tokens of normalized settings expire. Times without a token are ignored. */
+  def expirations(config: Map[String, String]): Vector[String] = {
+    val ofGcs = if (config.get(GcsToken).exists(_.nonEmpty)) config.get(GcsExpiresAt) else None
+    ofGcs.toVector ++ config.keys.filter(_.startsWith(SasToken)).flatMap { key =>
+      config.get(SasExpiresAt + key.stripPrefix(SasToken))
+    }
+  }
+
   /** The keys of tokens, with their expirations, that a new token replaces. */
   def replacedBy(config: Map[String, String], keys: Iterable[String]): Set[String] = {
     val accounts = config.keys.filter(_.startsWith(SasToken)).map(key => hostOf(key.stripPrefix(SasToken))).toSet
@@ -55,8 +70,10 @@ private[iceberglite] object VendedTokens {
         "fs.gs.auth.type" -> "ACCESS_TOKEN_PROVIDER",
         "fs.gs.auth.access.token.provider" -> "iceberglite.storage.GcsTokenProvider",
         "fs.gs.auth.access.token.provider.impl" -> "iceberglite.storage.GcsTokenProvider",
-        HadoopGcsToken -> token
-      ) ++ properties.get(GcsExpiresAt).map(HadoopGcsExpiresAt -> _.trim)
+        HadoopGcsToken -> token,
+        // If the token has no expiration, the expiration of an older token is replaced too.
+        HadoopGcsExpiresAt -> properties.get(GcsExpiresAt).fold("")(_.trim)
+      )
     }
 
   private def adls(host: String, token: String): Map[String, String] = Map(

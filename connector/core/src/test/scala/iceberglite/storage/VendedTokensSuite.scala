@@ -99,6 +99,8 @@ class VendedTokensSuite extends AnyFunSuite {
     assert(token.getToken == "gcs0" && token.getExpirationTimeMilliSeconds == 1000L)
     val unlimited = gcs(configured(Map("gcs.oauth2.token" -> "t"))).getAccessToken
     assert(unlimited.getToken == "t" && Option(unlimited.getExpirationTimeMilliSeconds).isEmpty)
+    val renewed = gcs(StorageSettings.configuration(configured(tokens), Map("gcs.oauth2.token" -> "t"))).getAccessToken
+    assert(renewed.getToken == "t" && Option(renewed.getExpirationTimeMilliSeconds).isEmpty)
   }
 
   test("the file system of Azure gets the signature of each account, which the server names by its host or its name") {

@@ -9,11 +9,12 @@ object Redaction {
   private val UserInfo = """(://[^/\s:@?#]*):[^/\s@]*@""".r
 
   /**
-   * A parameter of a URL whose name indicates a secret value. The lookahead rejects a name without a value. Otherwise
-   * the regular expression would search for every secret word in such a name by backtracking.
+   * A parameter of a URL whose name indicates a secret value, or is that of an Azure signature (`sig`). The lookahead
+   * rejects a name without a value. Otherwise the regular expression would search for every secret word in such a name
+   * by backtracking.
    */
-  private val Parameter = ("""(?i)([?&;](?=[^=&;?\s]*+=)[^=&;?\s]*?""" +
-    """(?:password|passwd|pwd|secret|token|credential|signature|access[._-]?key)[^=&;?\s]*+=)[^&;\s]*""").r
+  private val Parameter = ("""(?i)([?&;](?=[^=&;?\s]*+=)(?:sig=|[^=&;?\s]*?""" +
+    """(?:password|passwd|pwd|secret|token|credential|signature|access[._-]?key)[^=&;?\s]*+=))[^&;\s]*""").r
 
   private val Hidden = "***"
 

@@ -12,6 +12,8 @@ class RedactionSuite extends AnyFunSuite {
         "jdbc:postgresql://u:***@h/db?user=u&password=***&ssl=true",
       "at http://id:a:b@[::1]:80/x, then" -> "at http://id:***@[::1]:80/x, then",
       "s3://b/x?X-Amz-Signature=ab&X-Amz-Date=c" -> "s3://b/x?X-Amz-Signature=***&X-Amz-Date=c",
+      "abfss://c@a/x?sv=1&sig=a%2Fb&se=2, design=x" -> "abfss://c@a/x?sv=1&sig=***&se=2, design=x",
+      "https://h/x?sig=a&design=b" -> "https://h/x?sig=***&design=b",
       "jdbc:x://h;PassWord=p;a=b" -> "jdbc:x://h;PassWord=***;a=b",
       "?session_token=t&Access-Key-Id=i" -> "?session_token=***&Access-Key-Id=***"
     )

@@ -76,6 +76,8 @@ final class RestCredentials extends CredentialSource {
     val name = client.responseName(call)
     val credentials = RestResponseJson.credentials(name, response.body)
     if (credentials.isEmpty) throw InvalidMetadata(name, "$.storage-credentials", "The server returned no credentials")
-    parsed.vended.copy(credentials = credentials).settings
+    // Credentials that the server does not renew are kept, but do not cause further renewals when they have expired.
+    val kept = parsed.vended.config.filterNot { case (key, _) => VendedCredentials.isExpiry(key) }
+    parsed.vended.copy(config = kept, credentials = credentials).settings
   }
 }

@@ -83,30 +83,44 @@ final private[rest] case class VendedCredentials(
   /**
    * Returns the storage settings. If the server sent several credentials, the bucket of the table's location is
    * accessed with the credential for this location, and each other bucket with its own credential. If no credential
-   * belongs to the location and the settings have no keys, the credential with the shortest prefix in the bucket is
-   * used.
+   * belongs to the location, the credential with the shortest prefix in the bucket is used, unless the settings have
+   * keys for S3.
    */
   def settings: VendedSettings = {
-    val others = ofOtherBuckets
-    val own = ofOwnBucket.fold(config)(merged)
+    val (selected, others) = (ofOwnBucket, ofOtherBuckets)
+    val own = selected.fold(common)(merged).filterNot { case (key, _) => VendedTokens.isSas(key) } ++
+      sasTokens(selected)
     VendedSettings(
-      sasTokens ++ accepted(own) ++ others.flatMap { case (bucket, c) =>
-        S3Settings.ofBucket(bucket, accepted(merged(c)))
-      },
-      (own +: sasTokens +: others.values.map(_.config).toVector).flatMap(expiry).reduceOption(_ min _)
+      accepted(own) ++ others.flatMap { case (bucket, c) => S3Settings.ofBucket(bucket, accepted(merged(c))) },
+      (VendedTokens.expirations(own) ++ keyExpiry(own) ++ others.values.flatMap(c => keyExpiry(merged(c))))
+        .flatMap(text => Try(text.trim.toLong).toOption).reduceOption(_ min _)
     )
   }
 
-  /** The tokens for Azure accounts other than that of the table's location. Hadoop has a token for each account. */
-  private lazy val sasTokens: Map[String, String] =
-    credentials.flatMap(_.config).filter { case (key, _) => VendedTokens.isSas(key) }.toMap
+  /** The settings for all files of the table, in which Azure accounts are named by their hosts. */
+  private lazy val common: Map[String, String] = VendedTokens.normalized(config)
 
-  /** Selects the credential for the bucket of the table's location. */
+  /**
+   * Returns the tokens of all Azure accounts, because Hadoop has a token for each account. The token of a credential
+   * replaces the token in the settings of the table, and the selected credential takes precedence.
+   */
+  private def sasTokens(selected: Option[Credential]): Map[String, String] = {
+    def tokens(config: Map[String, String]) = config.filter { case (key, _) => VendedTokens.isSas(key) }
+    (credentials ++ selected).map(c => tokens(VendedTokens.normalized(c.config))).foldLeft(tokens(common)) {
+      (all, newer) => all -- VendedTokens.replacedBy(newer, all.keys) ++ newer
+    }
+  }
+
+  /**
+   * Selects the credential for the bucket of the table's location. Keys for S3 in the settings of the table take
+   * precedence over a credential whose prefix does not contain the location.
+   */
   private def ofOwnBucket: Option[Credential] = {
-    val own = S3Settings.bucketOf(location)
-    val inBucket = credentials.filter(c => own.isDefined && S3Settings.bucketOf(c.prefix) == own)
+    val own = bucketOf(location)
+    val inBucket = credentials.filter(c => own.isDefined && bucketOf(c.prefix) == own)
+    val keepsKeys = S3Settings.bucketOf(location).isDefined && config.contains(S3Settings.AccessKey)
     TableAccess.credentialFor(credentials, location).orElse(
-      if (inBucket.isEmpty || config.contains(S3Settings.AccessKey)) None else Some(inBucket.minBy(_.prefix.length))
+      if (inBucket.isEmpty || keepsKeys) None else Some(inBucket.minBy(_.prefix.length))
     )
   }
 
@@ -114,7 +128,8 @@ final private[rest] case class VendedCredentials(
   private def merged(credential: Credential): Map[String, String] = {
     val replaced =
       if (credential.config.contains(S3Settings.AccessKey)) ReplacedKeys else Set.empty[String]
-    config -- replaced -- VendedTokens.replacedBy(credential.config, config.keys) ++ credential.config
+    val newer = VendedTokens.normalized(credential.config)
+    common -- replaced -- VendedTokens.replacedBy(newer, common.keys) ++ newer
   }
 
   /**
@@ -142,8 +157,10 @@ final private[rest] case class VendedCredentials(
 
 private[rest] object VendedCredentials {
   private val ExpiresAtMs = "s3.session-token-expires-at-ms"
+  private val Gcs = "gs://"
 
-  private def isExpiry(key: String): Boolean = key == ExpiresAtMs || VendedTokens.isExpiry(key)
+  /** Whether the value of a key is the time at which a credential expires. */
+  def isExpiry(key: String): Boolean = key == ExpiresAtMs || VendedTokens.isExpiry(key)
 
   /** The settings that the keys of another identity replace. */
   val ReplacedKeys: Set[String] = S3Settings.IdentityKeys + ExpiresAtMs
@@ -166,7 +183,14 @@ private[rest] object VendedCredentials {
   private def accepted(config: Map[String, String]): Map[String, String] =
     config.filter { case (key, value) => (isAccepted(key) || VendedTokens.isExpiry(key)) && value.nonEmpty }
 
-  /** Returns the time at which the first of the credentials expires. */
-  private def expiry(config: Map[String, String]): Option[Long] =
-    config.collect { case (key, text) if isExpiry(key) => Try(text.trim.toLong).toOption }.flatten.reduceOption(_ min _)
+  /** Returns the bucket of a location on S3 or on Google Cloud Storage, with its scheme. */
+  private def bucketOf(location: String): Option[(String, String)] =
+    S3Settings.bucketOf(location).map("s3" -> _).orElse {
+      if (!location.startsWith(Gcs)) None
+      else Some(location.stripPrefix(Gcs).takeWhile(_ != '/')).filter(_.nonEmpty).map("gs" -> _)
+    }
+
+  /** Returns the time at which the keys for S3 expire. */
+  private def keyExpiry(config: Map[String, String]): Option[String] =
+    config.get(ExpiresAtMs).filter(_ => config.contains(S3Settings.AccessKey))
 }

@@ -297,6 +297,39 @@ class TableAccessSuite extends AnyFunSuite {
     }
   }
 
+  test("renewed signatures of all Azure accounts replace the signatures in the settings of the table") {
+    val host = "dfs.core.windows.net"
+    def sas(account: String, token: String, expiresMs: Long) =
+      Map(s"adls.sas-token.$account" -> token, s"adls.sas-token-expires-at-ms.$account" -> expiresMs.toString)
+    val old = sas("a", "A0", 5) ++ sas(s"b.$host", "B0", 6) ++ sas("c", "C0", 50) +
+      (s"adls.sas-token-expires-at-ms.gone" -> "1")
+    val vended = VendedCredentials(s"abfss://x@a.$host/db/t", Vector.empty, old, Vector.empty)
+    assert(vended.settings.expiresMs.contains(5L))
+    // No prefix contains the location of the table.
+    val renewed = vended.copy(credentials =
+      Vector(
+        Credential(s"abfss://other@a.$host/", sas(s"a.$host", "A1", 100)),
+        Credential(s"abfss://x@b.$host/", sas("b", "B1", 200))
+      )
+    ).settings
+    def token(account: String) = renewed.properties.get(s"adls.sas-token.$account.$host")
+    assert(Seq("a", "b", "c").flatMap(token(_)) == Seq("A1", "B1", "C0") && renewed.expiresMs.contains(50L))
+    assert(!renewed.properties.contains("adls.sas-token.a") && !renewed.properties.contains("adls.sas-token.c"))
+    val own = Credential(s"abfss://x@a.$host/db", sas("a", "A2", 300))
+    val both = vended.copy(credentials = Vector(own, Credential(s"abfss://x@b.$host/", sas(s"a.$host", "A3", 1))))
+    assert(both.settings.properties(s"adls.sas-token.a.$host") == "A2" && both.settings.expiresMs.contains(6L))
+  }
+
+  test("a token for another directory of the bucket on Google Cloud Storage replaces the token in the settings") {
+    val config = Map("gcs.oauth2.token" -> "T0", "gcs.oauth2.token-expires-at" -> "1")
+    def credential(prefix: String, token: String) = Credential(prefix, Map("gcs.oauth2.token" -> token))
+    def settings(credentials: Credential*) =
+      VendedCredentials("gs://bucket/db/t", Vector.empty, config, credentials.toVector).settings
+    val replaced = settings(credential("gs://bucket/db/t/data/a", "T1"), credential("gs://bucket/db/t/data", "T2"))
+    assert(replaced.properties("gcs.oauth2.token") == "T2" && replaced.expiresMs.isEmpty)
+    assert(settings(credential("gs://bucket2/db", "T1")).properties("gcs.oauth2.token") == "T0")
+  }
+
   test("credentials are not renewed if they do not expire, or if the server has no endpoint for credentials") {
     withStub { stub =>
       val expiring = config("AK1", ",\"s3.session-token-expires-at-ms\":\"5\"")
