@@ -96,7 +96,7 @@ final private[inspect] class ManifestValues(metadata: TableMetadata, files: Snap
     val zeros = Vector(0, 0, 0)
     (Vector(m.content.code, m.path, m.length, m.partitionSpecId, m.addedSnapshotId) ++
       (if (m.content == ManifestContent.Data) counts ++ zeros else zeros ++ counts)) :+
-      summaries(m)((summary, _) => summary.containsNan).getOrElse(Vector.empty)
+      summaries(m)((summary, _, _) => summary.containsNan).getOrElse(Vector.empty)
   }
 
   /** Returns the values of [[ManifestColumns.ofAllManifests]]. */
@@ -106,7 +106,7 @@ final private[inspect] class ManifestValues(metadata: TableMetadata, files: Snap
     Vector(m.content.code, m.path, m.length, Some(m.partitionSpecId), Some(m.addedSnapshotId)) ++
       counts.map(count => if (isData) count else Some(0)) ++
       counts.map(count => if (isData) 0 else count.getOrElse(0)) :+
-      summaries(m)((summary, ordinal) => summary.containsNan.getOrElse(hasNan(m, ordinal)))
+      summaries(m)((summary, ordinal, fieldType) => summary.containsNan.getOrElse(hasNan(m, ordinal, fieldType)))
   }
 
   /**
@@ -147,19 +147,23 @@ final private[inspect] class ManifestValues(metadata: TableMetadata, files: Snap
   private def entries(m: ManifestFile): Iterator[ManifestEntry] =
     files.parts.find(_.path == m.path).iterator.flatMap(files.entries)
 
-  private def hasNan(m: ManifestFile, ordinal: Int): Boolean =
-    entries(m).exists(_.file.partition.values.lift(ordinal).flatten.exists {
-      case FloatLiteral(value) => value.isNaN
-      case DoubleLiteral(value) => value.isNaN
-      case _ => false
-    })
+  /** Returns whether a partition field has NaN. The manifest is read only if the type of the field has NaN. */
+  private def hasNan(m: ManifestFile, ordinal: Int, fieldType: Type): Boolean = fieldType match {
+    case FloatType | DoubleType => entries(m).exists(_.file.partition.values.lift(ordinal).flatten.exists {
+        case FloatLiteral(value) => value.isNaN
+        case DoubleLiteral(value) => value.isNaN
+        case _ => false
+      })
+    case _ => false
+  }
 
   /**
    * Returns the partition summaries.
    *
-   * @param containsNan returns the value of `contains_nan` for a partition field with its summary and its ordinal
+   * @param containsNan returns the value of `contains_nan` for a partition field with its summary, its ordinal and its
+   *   type
    */
-  private def summaries(m: ManifestFile)(containsNan: (FieldSummary, Int) => Any): Option[Vector[MetadataRow]] =
+  private def summaries(m: ManifestFile)(containsNan: (FieldSummary, Int, Type) => Any): Option[Vector[MetadataRow]] =
     m.partitions.map { partitions =>
       val spec = metadata.specsById.getOrElse(m.partitionSpecId, PartitionSpec.Unpartitioned)
       val types = spec.partitionType(sources).fields.map(_.fieldType)
@@ -171,7 +175,7 @@ final private[inspect] class ManifestValues(metadata: TableMetadata, files: Snap
             Some(bound.flatMap(SingleValue.decodeValid(p, _)).fold("null")(field.transform.toHuman))
           case _: NestedType => None
         }
-        val nan = containsNan(summary, ordinal)
+        val nan = containsNan(summary, ordinal, fieldType)
         MetadataRow.of(summary.containsNull, nan, human(summary.lowerBound), human(summary.upperBound))
       }
     }

@@ -38,22 +38,26 @@ final private[inspect] class PartitionRows(
 
   override def rows(): GroupRows = {
     val selection = new RequestedRows(columns, request)
-    val sums = mutable.LinkedHashMap.empty[(Int, MetadataRow), PartitionSums]
+    val sums = newSums
     parts.grouped(MetadataPool.Width).foreach { batch =>
       for (found <- MetadataPool.map(batch)(sumsOf); (key, sum) <- found)
         sums.get(key).fold[Unit](sums.update(key, sum))(_.add(sum))
     }
-    GroupRows(sums.iterator.flatMap { case ((specId, row), sum) =>
-      val values = if (partition.isEmpty) sum.values else Vector(row, specId) ++ sum.values
+    GroupRows(sums.iterator.flatMap { case ((specId, key), sum) =>
+      val values = if (partition.isEmpty) sum.values else Vector(PartitionStruct.row(key), specId) ++ sum.values
       selection(values)
     })
   }
 
-  private def sumsOf(part: FilePart): mutable.LinkedHashMap[(Int, MetadataRow), PartitionSums] = {
-    val sums = mutable.LinkedHashMap.empty[(Int, MetadataRow), PartitionSums]
+  /** The keys have literals instead of the values of rows, because NaN is not equal to itself, and -0.0 equals 0.0. */
+  private def newSums: mutable.LinkedHashMap[(Int, Vector[Option[Literal]]), PartitionSums] =
+    mutable.LinkedHashMap.empty
+
+  private def sumsOf(part: FilePart): mutable.LinkedHashMap[(Int, Vector[Option[Literal]]), PartitionSums] = {
+    val sums = newSums
     cached.fold(part.entries(io))(_.entries(part)).filter(_.isLive).foreach { e =>
-      val row = partition.row(e.file.specId, e.file.partition)
-      sums.getOrElseUpdate((e.file.specId, row), new PartitionSums).add(e, times)
+      val key = partition.values(e.file.specId, e.file.partition)
+      sums.getOrElseUpdate((e.file.specId, key), new PartitionSums).add(e, times)
     }
     sums
   }
@@ -137,7 +141,7 @@ final private[inspect] class PartitionStatisticsRows(
       if (rows.isEmpty) warn("It lacks counts, or does not match the table's partition specs")
       rows.map(_.filter(_.hasFiles).map { s =>
         Vector[Any](
-          MetadataRow(s.partition.map(_.map(Literal.javaValue))),
+          PartitionStruct.row(s.partition),
           s.specId,
           s.dataRecordCount,
           s.dataFileCount,

@@ -18,7 +18,15 @@ final class PartitionStruct(metadata: TableMetadata) extends Serializable {
   /** Returns whether no partition spec of the table has a partition field. */
   def isEmpty: Boolean = unified.isEmpty
 
+  /** Returns a file's partition as values of the fields of [[structType]]. */
+  def values(specId: Int, tuple: PartitionTuple): Vector[Option[Literal]] = unified.values(specId, tuple)
+
   /** Returns a file's partition as a row of [[structType]]. */
-  def row(specId: Int, tuple: PartitionTuple): MetadataRow =
-    MetadataRow(unified.values(specId, tuple).map(_.map(Literal.javaValue)))
+  def row(specId: Int, tuple: PartitionTuple): MetadataRow = PartitionStruct.row(values(specId, tuple))
+}
+
+object PartitionStruct {
+
+  /** Returns the row of the values of a partition. */
+  def row(values: Vector[Option[Literal]]): MetadataRow = MetadataRow(values.map(_.map(Literal.javaValue)))
 }

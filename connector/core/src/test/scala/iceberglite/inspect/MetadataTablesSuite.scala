@@ -283,6 +283,18 @@ class MetadataTablesSuite extends AnyFunSuite {
     assert(found == Vector((1, true), (2, false)))
   }
 
+  test("omitted NaN flags are false without reading the manifest if the partition field has no NaN", ManifestsOnly) {
+    val t = new TestTable(schema, Vector(byDay))
+    t.append(file("a", day(1)))
+    val tree = new TreeReader(t.table.io, t.metadata)
+    val values = new ManifestValues(t.metadata, tree.files(t.metadata.currentSnapshot.get))
+    val Vector(m) = tree.manifests(t.metadata.currentSnapshot.get)
+    t.io.delete(m.path)
+    val Some(Vector(summary: MetadataRow)) =
+      values.ofAllManifests(m.copy(partitions = m.partitions.map(_.map(_.copy(containsNan = None))))).last
+    assert(summary.values(1) == false)
+  }
+
   test("the metadata table partitions aggregates the live files of each partition") {
     val t = evolved
     t.append(file("d", day(1), records = 7, size = 30), positionDeletes("p", partition = day(1)))

@@ -99,13 +99,32 @@ class PartitionsTableSuite extends AnyFunSuite {
     assert(groupCounts.exists(_ > 1))
   }
 
+  test("NaN is one partition, and -0.0 differs from 0.0, in manifests and in statistics", ManifestsOnly) {
+    val t = new TestTable(schema, Vector(PartitionSpec(0, Vector(PartitionField(3, 1000, "d", Identity)))))
+    val values = Seq(Double.NaN, Double.NaN, 0.0, -0.0, 0.0)
+    t.append(values.zipWithIndex.map { case (value, i) =>
+      file(s"f$i", PartitionTuple(Vector(Some(DoubleLiteral(value)))))
+    }: _*)
+    val columns = Seq("partition", "file_count")
+    def found: Seq[String] = rows(groups(t, columns)).map(_.toString).sorted
+    val fromManifests = found
+    assert(fromManifests.size == 3 && asOneGroup(t, columns).size == 3)
+    addStatistics(t)
+    t.files.get.parts.foreach(part => t.io.delete(part.path))
+    assert(rows(groups(t, columns).map(_.forReading)).map(_.toString).sorted == fromManifests)
+  }
+
+  private def addStatistics(t: TestTable): Unit = {
+    val statistics =
+      PartitionStatisticsFiles.write(t.io, t.metadata, t.metadata.currentSnapshot.get, new UUID(0, 1)).get
+    t.metadata = t.metadata.edited(partitionStatistics = Vector(statistics))
+  }
+
   /** Returns a table with partition statistics. */
   private def withStatistics: TestTable = {
     val t = new TestTable(schema, Vector(byNumber))
     t.append(file("a", number(1), records = 7), file("b", number(2)), positionDeletes("c", partition = number(2)))
-    val statistics =
-      PartitionStatisticsFiles.write(t.io, t.metadata, t.metadata.currentSnapshot.get, new UUID(0, 1)).get
-    t.metadata = t.metadata.edited(partitionStatistics = Vector(statistics))
+    addStatistics(t)
     t
   }
 
