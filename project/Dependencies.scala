@@ -52,8 +52,8 @@ object Dependencies {
   ).map(_.intransitive() % Provided)
 
   /**
-   * The interfaces by which Hadoop's file systems for Google Cloud Storage and Azure Data Lake Storage get tokens. Users
-   * add these file systems for tables there.
+   * The interfaces by which Hadoop's file systems for Google Cloud Storage and Azure Data Lake Storage get tokens.
+   * Users add these file systems for tables there.
    */
   val tokenProviders: Seq[ModuleID] = Seq(
     "com.google.cloud.bigdataoss" % "util" % "2.2.26",

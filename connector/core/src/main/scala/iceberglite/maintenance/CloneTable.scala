@@ -125,8 +125,8 @@ object CloneTable {
    */
   private def requireNoExpressions(source: Table): Unit =
     if (source.metadata.expressions.exists(_.transform != Identity)) throw Unsupported(
-      s"cloning ${source.name}, a table of format version ${source.metadata.formatVersion} with a partition transform " +
-        "or another expression",
+      s"cloning ${source.name}, a table of format version ${source.metadata.formatVersion} with a partition " +
+        "transform or another expression",
       "Copy the table with CREATE TABLE AS SELECT"
     )
 

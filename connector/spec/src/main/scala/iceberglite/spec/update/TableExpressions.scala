@@ -48,8 +48,8 @@ private[update] object TableExpressions {
     }
     val id = TableExpression.nextId(m.expressions, m.lastColumnId)
     if (id > TableExpression.MaxId) throw ValidationFailed(
-      s"Cannot add the expression ${added.name} with the id $id to table ${m.location}: statistics are stored only for " +
-        s"fields with ids up to ${TableExpression.MaxId}"
+      s"Cannot add the expression ${added.name} with the id $id to table ${m.location}: statistics are stored " +
+        s"only for fields with ids up to ${TableExpression.MaxId}"
     )
     withExpressions(m, m.expressions :+ TableExpression(id, added.sourceIds, added.transform, added.name, None))
   }
