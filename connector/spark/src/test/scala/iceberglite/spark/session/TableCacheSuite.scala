@@ -183,6 +183,15 @@ class TableCacheSuite extends AnyFunSuite {
     }
   }
 
+  test("a version with the name and the time of the known version, but another sequence number, replaces it") {
+    new Fixture("renumbered_again") {
+      val (known, shared) = (table.version, live)
+      val number = known.metadata.lastSequenceNumber + 1
+      shared.advance(known.copy(metadata = known.metadata.copy(lastSequenceNumber = number)))
+      assert(shared.lastKnown.metadata.lastSequenceNumber == number)
+    }
+  }
+
   test("with an expiration interval of 0 nothing is cached, and with a negative interval entries never expire") {
     new Fixture("none", expirationMs = 0) {
       table

@@ -51,13 +51,22 @@ trait EpochFixture extends SinkFixture { self: Suite =>
     }
 
   /**
-   * A committer of a table that runs a step after the first load, which precedes the search of an upsert, and a step
-   * before the first commit.
+   * A committer of a table that runs a step after the first load, which precedes the search of an upsert, a step before
+   * the next load, and a step before the first commit.
    */
-  final protected class Steps(t: String, afterLoad: => Unit = (), beforeCommit: => Unit = ()) extends Committer {
+  final protected class Steps(
+      t: String,
+      afterLoad: => Unit = (),
+      beforeReload: => Unit = (),
+      beforeCommit: => Unit = ()
+  ) extends Committer {
     private var (loads, commits) = (0, 0)
 
+    /** The metadata locations of the versions that the commits started from. */
+    var bases: Vector[String] = Vector.empty
+
     override def load(id: TableIdentifier): TableVersion = {
+      if (loads == 1) beforeReload
       val version = shared(t).load(id)
       loads += 1
       if (loads == 1) afterLoad
@@ -66,6 +75,7 @@ trait EpochFixture extends SinkFixture { self: Suite =>
 
     override def commit(id: TableIdentifier, base: Option[TableVersion], change: Change): TableVersion = {
       commits += 1
+      bases ++= base.map(_.metadataLocation)
       if (commits == 1) beforeCommit
       shared(t).commit(id, base, change)
     }

@@ -10,7 +10,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spark.error.StatementError
 import iceberglite.spark.write.{CommitForm, PendingCommit, WriteCommit}
-import iceberglite.spec.IcebergError.{ConcurrentChange, ValidationFailed}
+import iceberglite.spec.IcebergError.{ConcurrentChange, UnreadableFile, ValidationFailed}
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.table._
 
@@ -121,6 +121,29 @@ class UpsertSearchSuite extends AnyFunSuite with EpochFixture {
     assertNoOrphans(t)
   }
 
+  test("if the searched snapshot expires before its partition specs are read, the micro-batch does not fail") {
+    val t = newTableOf(3, Nil)
+    sql(s"ALTER TABLE $t ADD PARTITION FIELD bucket(2, id)")
+    sql(s"INSERT INTO $t VALUES (1, 0), (2, 0)")
+    run(writeTo(new Steps(t, afterLoad = replaceFiles(t)).table, byId), 0, change(1))
+    assert(refreshed(t) == Seq("[1,9]", "[2,0]") && deleteContents(t) == Set(2))
+    assertNoOrphans(t)
+  }
+
+  test("if it is unknown whether the searched snapshot has expired, the error is that of the lost file") {
+    val t = newTableOf(3, Seq(1, 2))
+    val steps = new Steps(t, afterLoad = replaceFiles(t), beforeReload = throw ValidationFailed("not reachable"))
+    val write = writeTo(steps.table, byId)
+    val messages = written(write, change(1))
+    val error = intercept[StatementError](write.commit(0, messages))
+    val causes = Iterator.iterate[Throwable](error)(_.getCause).takeWhile(_ != null).toVector
+    val lost = causes.collectFirst { case lost: UnreadableFile => lost }
+    assert(lost.exists(_.getSuppressed.exists(_.getMessage.contains("not reachable"))), causes)
+    write.abort(0, messages)
+    assert(refreshed(t) == Seq("[1,0]", "[2,0]"))
+    assertNoOrphans(t)
+  }
+
   test("if a file of the current snapshot is missing, the micro-batch fails instead of hiding the damage") {
     val t = newTableOf(3, Seq(1, 2), ", 'write.object-storage.enabled' = 'true'")
     sql(s"INSERT INTO $t SELECT /*+ COALESCE(1) */ id, 0 FROM VALUES (1), (3) AS v (id)")
@@ -179,10 +202,13 @@ class UpsertSearchSuite extends AnyFunSuite with EpochFixture {
         ()
       }
       val isBefore = when.startsWith("before")
-      val write = writeTo(new Steps(t, beforeCommit = if (!isBefore) upgrade()).table, byId)
+      val steps = new Steps(t, beforeCommit = if (!isBefore) upgrade())
+      val write = writeTo(steps.table, byId)
       val messages = written(write, change(1))
       if (isBefore) upgrade()
+      val newest = shared(t).lastKnown.metadataLocation
       write.commit(0, messages)
+      assert(steps.bases.head == newest, "no attempt is lost with the version of the planning")
       assert(refreshed(t) == Seq("[1,9]", "[2,0]") && deleteContents(t) == Set(2))
       assertNoOrphans(t)
     }
