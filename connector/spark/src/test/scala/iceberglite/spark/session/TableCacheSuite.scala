@@ -7,6 +7,7 @@ import org.apache.hadoop.conf.Configuration
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.catalog.{Catalog, Catalogs, FileIOWrapper}
+import iceberglite.spec.TestMetadata.Edits
 import iceberglite.spec.IcebergError.NotFound
 import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.NestedField
@@ -187,7 +188,7 @@ class TableCacheSuite extends AnyFunSuite {
     new Fixture("renumbered_again") {
       val (known, shared) = (table.version, live)
       val number = known.metadata.lastSequenceNumber + 1
-      shared.advance(known.copy(metadata = known.metadata.copy(lastSequenceNumber = number)))
+      shared.advance(known.copy(metadata = known.metadata.edited(lastSequenceNumber = number)))
       assert(shared.lastKnown.metadata.lastSequenceNumber == number)
     }
   }
