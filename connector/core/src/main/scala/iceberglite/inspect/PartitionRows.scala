@@ -4,7 +4,7 @@ import scala.collection.mutable
 
 import org.slf4j.LoggerFactory
 
-import iceberglite.maintenance.PartitionStatisticsFiles
+import iceberglite.maintenance.{PartitionStatistics, PartitionStatisticsFiles}
 import iceberglite.spec.{IcebergError, Redaction}
 import iceberglite.spec.file.{Content, ManifestEntry}
 import iceberglite.spec.metadata.{PartitionStatisticsFile, TableMetadata}
@@ -112,6 +112,7 @@ final private class PartitionSums {
  *
  * @param metadata metadata with the partition specs of the table
  * @param fallback the rows from the manifests, which are used if the file is damaged or incomplete
+ * @param maxRows the number of live files of the snapshot
  */
 final private[inspect] class PartitionStatisticsRows(
     file: PartitionStatisticsFile,
@@ -119,7 +120,8 @@ final private[inspect] class PartitionStatisticsRows(
     metadata: TableMetadata,
     columns: Schema,
     request: RowRequest,
-    fallback: MetadataRows
+    fallback: MetadataRows,
+    maxRows: Long
 ) extends MetadataRows {
   import PartitionStatisticsRows._
 
@@ -127,7 +129,13 @@ final private[inspect] class PartitionStatisticsRows(
   override def estimatedRows: Long = math.min(fallback.estimatedRows, file.fileSizeInBytes)
 
   override def forReading: MetadataRows =
-    new PartitionStatisticsRows(file, io, metadata, columns, request, fallback.forReading)
+    new PartitionStatisticsRows(file, io, metadata, columns, request, fallback.forReading, maxRows)
+
+  /**
+   * Returns whether the file can be used, as far as this is known when the query is planned: only a small file is read
+   * for this.
+   */
+  def mayBeUsed: Boolean = file.fileSizeInBytes > MaxPlanningBytes || valuesOfFile.isDefined
 
   override def rows(): GroupRows = valuesOfFile.fold(fallback.rows()) { all =>
     val selection = new RequestedRows(columns, request)
@@ -135,30 +143,32 @@ final private[inspect] class PartitionStatisticsRows(
   }
 
   /** Returns the values of the partitions; absent if the file cannot be used. */
-  private def valuesOfFile: Option[Vector[Vector[Any]]] =
-    try {
-      val rows = PartitionStatisticsFiles.readComplete(io, metadata, file)
-      if (rows.isEmpty) warn("It lacks counts, or does not match the table's partition specs")
-      rows.map(_.filter(_.hasFiles).map { s =>
-        Vector[Any](
-          PartitionStruct.row(s.partition),
-          s.specId,
-          s.dataRecordCount,
-          s.dataFileCount,
-          s.totalDataFileSizeInBytes,
-          s.positionDeleteRecordCount.getOrElse(0L),
-          s.positionDeleteFileCount.getOrElse(0) + s.dvCount,
-          s.equalityDeleteRecordCount.getOrElse(0L),
-          s.equalityDeleteFileCount.getOrElse(0),
-          None,
+  @transient private lazy val valuesOfFile: Option[Vector[Vector[Any]]] =
+    try PartitionStatisticsFiles.readComplete(io, metadata, file, maxRows) match {
+        case Right(rows) => Some(rows.map(values))
+        case Left(reason) =>
+          warn(reason)
           None
-        )
-      })
-    } catch {
+      }
+    catch {
       case e: IcebergError =>
         warn(e.getMessage)
         None
     }
+
+  private def values(s: PartitionStatistics): Vector[Any] = Vector(
+    PartitionStruct.row(s.partition),
+    s.specId,
+    s.dataRecordCount,
+    s.dataFileCount,
+    s.totalDataFileSizeInBytes,
+    s.positionDeleteRecordCount.getOrElse(0L),
+    s.positionDeleteFileCount.getOrElse(0) + s.dvCount,
+    s.equalityDeleteRecordCount.getOrElse(0L),
+    s.equalityDeleteFileCount.getOrElse(0),
+    None,
+    None
+  )
 
   private def warn(reason: String): Unit = log.warn(Redaction(
     s"The metadata table partitions reads the manifests instead of the partition statistics ${file.statisticsPath}: " +
@@ -168,4 +178,7 @@ final private[inspect] class PartitionStatisticsRows(
 
 private[inspect] object PartitionStatisticsRows {
   private val log = LoggerFactory.getLogger("iceberglite.inspect.PartitionStatisticsRows")
+
+  /** The largest statistics file that is read when a query is planned. */
+  private val MaxPlanningBytes = 8L << 20
 }

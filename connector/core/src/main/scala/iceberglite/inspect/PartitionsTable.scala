@@ -61,18 +61,15 @@ object PartitionsTable extends MetadataTable {
       val files = MetadataTree.at(s, tree)
       val parts = files.parts.filter(part => request.filter == AlwaysTrue || pruning.mightMatch(part))
       val fromParts = new PartitionRows(_, table.io, partition, columns, request, times, Some(files))
-      statisticsOf(table, s).filterNot(_ => needsUpdates || partition.isEmpty) match {
-        case Some(file) =>
-          Vector(new PartitionStatisticsRows(
-            file,
-            table.io,
-            metadata.forReading(s),
-            columns,
-            request,
-            fromParts(parts)
-          ))
-        case None => PartitionGroups.of(parts, tree.specs).map(fromParts)
+      val statistics = statisticsOf(table, s).filterNot(_ => needsUpdates || partition.isEmpty).map { file =>
+        // A part without a count has at most one file for each byte.
+        val maxRows = files.parts.iterator.map(part => part.liveFiles.getOrElse(part.length)).sum
+        val (io, ofSnapshot) = (table.io, metadata.forReading(s))
+        new PartitionStatisticsRows(file, io, ofSnapshot, columns, request, fromParts(parts), maxRows)
       }
+      statistics.filter(_.mayBeUsed).fold[Vector[MetadataRows]](PartitionGroups.of(parts, tree.specs).map(fromParts))(
+        Vector(_)
+      )
     })
   }
 

@@ -2,12 +2,15 @@ package iceberglite.maintenance
 
 import java.util.UUID
 
+import scala.collection.mutable
+
 import iceberglite.data.{DataFormats, DataSource, DataTarget}
 import iceberglite.metrics.MetricsModes
 import iceberglite.spec.IcebergError.{UnreadableFile, ValidationFailed}
 import iceberglite.spec.file.FileFormat
-import iceberglite.spec.metadata.{PartitionStatisticsFile, Snapshot, TableMetadata}
+import iceberglite.spec.metadata.{PartitionStatisticsFile, Snapshot, SummaryKey, TableMetadata}
 import iceberglite.spec.property.TableProperty
+import iceberglite.spec.types.Literal
 import iceberglite.storage.FileIO
 import iceberglite.table.{Cleanup, TableLocations}
 import iceberglite.tree.{MetadataPool, MetadataTree, TreeTable, UnifiedPartition}
@@ -45,7 +48,7 @@ object PartitionStatisticsFiles {
     PartitionStatisticsUpdate.of(io, metadata, snapshot).getOrElse(compute(io, metadata, snapshot))
   }
 
-  private[maintenance] def write(
+  private[iceberglite] def write(
       io: FileIO,
       metadata: TableMetadata,
       snapshotId: Long,
@@ -86,7 +89,12 @@ object PartitionStatisticsFiles {
    * @param metadata the table's metadata; partition specs may have been added since the file was written
    * @throws UnreadableFile if the file is damaged, or is not a partition statistics file
    */
-  def read(io: FileIO, metadata: TableMetadata, file: PartitionStatisticsFile): Vector[PartitionStatistics] = {
+  def read(io: FileIO, metadata: TableMetadata, file: PartitionStatisticsFile): Vector[PartitionStatistics] =
+    reading(io, metadata, file)(_.toVector)
+
+  private def reading[A](io: FileIO, metadata: TableMetadata, file: PartitionStatisticsFile)(
+      use: Iterator[PartitionStatistics] => A
+  ): A = {
     val unified = unifiedOf(metadata).structType
     val path = file.statisticsPath
     val format = FileFormat.ofRows.find(f => path.endsWith(f.extension)).getOrElse {
@@ -95,24 +103,58 @@ object PartitionStatisticsFiles {
     }
     val source = DataSource(io, path, file.fileSizeInBytes)
     val rows = DataFormats.of(format).read(source, PartitionStatisticsColumns.readColumns(unified))
-    try rows.map(PartitionStatisticsColumns.statistics(_, unified, path)).toVector
+    try use(rows.map(PartitionStatisticsColumns.statistics(_, unified, path)))
     finally rows.close()
   }
 
   /**
-   * Returns the rows of a file; absent if the file omits counts, has two rows for a partition, or does not match the
-   * table's partition specs.
+   * Returns the rows of the partitions that have files, or the reason why the file cannot be used: if it omits counts,
+   * has two rows for a partition, or does not match the table or the summary of the snapshot. At most `maxRows` rows
+   * are kept in memory, although the writer of the file may be another program.
    *
+   * @param maxRows the number of live files of the snapshot, because each of these partitions has a file
    * @throws UnreadableFile as [[read]]
    */
   private[iceberglite] def readComplete(
       io: FileIO,
       metadata: TableMetadata,
-      file: PartitionStatisticsFile
-  ): Option[Vector[PartitionStatistics]] = {
-    val rows = read(io, metadata, file)
-    val isDistinct = rows.iterator.map(row => (row.specId, row.partition)).toSet.size == rows.size
-    Some(rows).filter(_ => isDistinct && PartitionStatisticsUpdate.areValid(metadata, rows))
+      file: PartitionStatisticsFile,
+      maxRows: Long
+  ): Either[String, Vector[PartitionStatistics]] = {
+    val rows = reading(io, metadata, file)(complete(_, PartitionStatisticsUpdate.validity(metadata), maxRows))
+    val snapshot = metadata.snapshotsById.get(file.snapshotId)
+    rows.right.flatMap(found => snapshot.flatMap(difference(found, _)).toLeft(found))
+  }
+
+  private def complete(
+      rows: Iterator[PartitionStatistics],
+      isValid: PartitionStatistics => Boolean,
+      maxRows: Long
+  ): Either[String, Vector[PartitionStatistics]] = {
+    val partitions = mutable.HashSet.empty[(Int, Vector[Option[Literal]])]
+    val kept = Vector.newBuilder[PartitionStatistics]
+    var problem = Option.empty[String]
+    while (problem.isEmpty && rows.hasNext) {
+      val row = rows.next()
+      if (!isValid(row)) problem = Some("It lacks counts, or does not match the table's partition specs")
+      else if (row.hasFiles) {
+        if (!partitions.add((row.specId, row.partition))) problem = Some("It has two rows for a partition")
+        else if (partitions.size > maxRows) problem = Some(s"It has more partitions than the snapshot has files: $maxRows")
+        else kept += row
+      }
+    }
+    problem.toLeft(kept.result())
+  }
+
+  /** Returns how the sums of the rows differ from the totals in the summary of the snapshot, if it has totals. */
+  private def difference(rows: Vector[PartitionStatistics], snapshot: Snapshot): Option[String] = {
+    val sums = Seq(
+      SummaryKey.TotalDataFiles -> rows.iterator.map(_.dataFileCount.toLong).sum,
+      SummaryKey.TotalRecords -> rows.iterator.map(_.dataRecordCount).sum
+    )
+    sums.collectFirst(Function.unlift { case (key, sum) =>
+      snapshot.count(key).filter(_ != sum).map(total => s"Its sum is $sum, but $key of the snapshot is $total")
+    })
   }
 
   private def unifiedOf(metadata: TableMetadata): UnifiedPartition =

@@ -89,15 +89,18 @@ private[maintenance] object PartitionStatisticsUpdate {
     val known = rows.map(row => (row.specId, row.partition)).toSet
     val updated = rows.map(row => changed.get((row.specId, row.partition)).fold(row)(row ++ _)) ++
       changes.filterNot(row => known((row.specId, row.partition)))
-    if (known.size == rows.size && areValid(metadata, updated))
+    if (known.size == rows.size && updated.forall(validity(metadata)))
       Some(updated.map(_.copy(totalRecordCount = None)).sorted(PartitionStatistics.ordering))
     else None
   }
 
-  /** Returns whether rows match the table, as far as this can be seen without the files of the snapshot. */
-  def areValid(metadata: TableMetadata, rows: Vector[PartitionStatistics]): Boolean = {
+  /**
+   * Returns the function that tells whether a row matches the table, as far as this can be seen without the files of
+   * the snapshot.
+   */
+  def validity(metadata: TableMetadata): PartitionStatistics => Boolean = {
     val types = new UnifiedPartition(metadata).structType.fields.map(_.fieldType)
-    rows.forall(isValid(metadata, types, _))
+    isValid(metadata, types, _)
   }
 
   /**

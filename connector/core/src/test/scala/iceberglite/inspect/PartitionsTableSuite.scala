@@ -7,7 +7,7 @@ import scala.util.Random
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.Fuzz
-import iceberglite.maintenance.PartitionStatisticsFiles
+import iceberglite.maintenance.{PartitionStatistics, PartitionStatisticsFiles}
 import iceberglite.spec.IcebergError.UnreadableFile
 import iceberglite.spec.TestMetadata._
 import iceberglite.spec.expr.Expression.AlwaysTrue
@@ -145,6 +145,42 @@ class PartitionsTableSuite extends AnyFunSuite {
     intercept[UnreadableFile](inTasks(columns :+ "last_updated_at"))
     t.metadata = t.metadata.edited(partitionStatistics = t.metadata.partitionStatistics.map(_.copy(snapshotId = 99)))
     intercept[UnreadableFile](inTasks(columns))
+  }
+
+  test("a small statistics file that contradicts the snapshot is found when the query is planned") {
+    val t = withStatistics
+    val columns = withoutUpdates(t)
+    val snapshot = t.metadata.currentSnapshot.get
+    val rows = PartitionStatisticsFiles.compute(t.io, t.metadata, snapshot)
+    val totals = Map(
+      "total-data-files" -> rows.map(_.dataFileCount).sum.toString,
+      "total-records" -> rows.map(_.dataRecordCount).sum.toString
+    )
+    val original = t.metadata.edited(snapshots = Vector(snapshot.copy(summary = snapshot.summary ++ totals)))
+    t.metadata = original
+    val expected = asOneGroup(t, columns).map(_.toString).sorted
+    assert(groups(t, columns).map(_.getClass) == Vector(classOf[PartitionStatisticsRows]))
+    val none = rows.head.copy(dataRecordCount = 0, dataFileCount = 0, totalDataFileSizeInBytes = 0)
+    def partition(n: Int) = Vector(Some(IntLiteral(n)))
+    def found(changed: Vector[PartitionStatistics], id: Long): Vector[MetadataRows] = {
+      val changedFile = PartitionStatisticsFiles.write(t.io, original, snapshot.snapshotId, new UUID(1, id), changed)
+      t.metadata = original.edited(partitionStatistics = Vector(changedFile))
+      groups(t, columns)
+    }
+    val empty = (10 to 30).map(n => none.copy(partition = partition(n)))
+    assert(found(rows ++ empty, 0).map(_.getClass) == Vector(classOf[PartitionStatisticsRows]))
+    val many = (10 to 12).map(n => none.copy(partition = partition(n), totalDataFileSizeInBytes = 1))
+    Seq(
+      rows.map(r => r.copy(dataRecordCount = r.dataRecordCount + 1)),
+      rows.map(r => r.copy(dataFileCount = r.dataFileCount + 1)),
+      rows.drop(1),
+      rows ++ many
+    ).zipWithIndex.foreach { case (changed, i) =>
+      val planned = found(changed, i + 1L)
+      assert(planned.forall(_.getClass == classOf[PartitionRows]), i)
+      assert(planned.map(_.bytes).sum == t.files.get.parts.map(_.length).sum)
+      assert(planned.flatMap(_.rows().toVector).map(_.toString).sorted == expected)
+    }
   }
 
   test("if the statistics file is missing or does not match the table, the rows come from the manifests") {
