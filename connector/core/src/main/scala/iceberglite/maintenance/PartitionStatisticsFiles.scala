@@ -139,7 +139,8 @@ object PartitionStatisticsFiles {
       if (!isValid(row)) problem = Some("It lacks counts, or does not match the table's partition specs")
       else if (row.hasFiles) {
         if (!partitions.add((row.specId, row.partition))) problem = Some("It has two rows for a partition")
-        else if (partitions.size > maxRows) problem = Some(s"It has more partitions than the snapshot has files: $maxRows")
+        else if (partitions.size > maxRows)
+          problem = Some(s"It has more partitions than the snapshot has files: $maxRows")
         else kept += row
       }
     }
