@@ -63,8 +63,8 @@ final class RowDelta(
 
   vectors.groupBy(_.referencedDataFile).find(_._2.size > 1).foreach { case (path, _) =>
     throw ValidationFailed(
-      s"Cannot commit two deletion vectors for the data file ${path.mkString}: a data file has at most one. The table " +
-        "may list this data file twice; write one vector with the deleted rows of both"
+      s"Cannot commit two deletion vectors for the data file ${path.mkString}: a data file has at most one. The " +
+        "table may list this data file twice; write one vector with the deleted rows of both"
     )
   }
 

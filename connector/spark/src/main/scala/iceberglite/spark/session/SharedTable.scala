@@ -77,8 +77,8 @@ final class SharedTable(loaded: Table) extends Committer {
     val known = newest.version
     val isOlder = known.metadata.metadataLog.exists(_.metadataFile == version.metadataLocation)
     // The reported object may be the same version with more loaded snapshots, or with newer credentials for the table's
-    // files. The content is compared too, because a file-system table can use the name of a withdrawn or deleted metadata
-    // file again.
+    // files. The content is compared too, because a file-system table can use the name of a withdrawn or deleted
+    // metadata file again.
     val isSame = known.metadataLocation == version.metadataLocation &&
       MetadataFiles.isSame(known.metadata, version.metadata) &&
       (known.hasAllSnapshots || !version.hasAllSnapshots)

@@ -49,6 +49,7 @@ private[iceberglite] object ReferenceErrors {
     ObjectKind.PartitionField,
     ObjectKind.PartitionSpec,
     ObjectKind.SortOrder,
+    ObjectKind.Expression,
     ObjectKind.Constraint,
     ObjectKind.ViewVersion,
     ObjectKind.ViewProperty,
@@ -68,6 +69,7 @@ private[iceberglite] object ReferenceErrors {
     ObjectKind.Namespace,
     ObjectKind.Column,
     ObjectKind.PartitionField,
+    ObjectKind.Expression,
     ObjectKind.Constraint
   )
 

@@ -133,12 +133,13 @@ final private[upsert] class UpsertTasks(plan: UpsertPlan, search: StreamSearch) 
   )
 
   /**
-   * Returns a version of the table and its unpartitioned partition spec, which is added to the table if necessary. Equality delete
-   * files that apply to all partitions must have an unpartitioned partition spec (spec: "Scan Planning").
+   * Returns a version of the table and its unpartitioned partition spec, which is added to the table if necessary.
+   * Equality delete files that apply to all partitions must have an unpartitioned partition spec (spec: "Scan Planning").
    */
   private def withGlobalSpec(newest: Table): (Table, PartitionSpec) = {
     def unpartitioned(t: Table): Option[PartitionSpec] = t.metadata.specs.find(!_.isPartitioned)
-    val base = if (unpartitioned(newest).isDefined) newest else newest.transaction().add(new AddUnpartitionedSpec).commit()
+    val base =
+      if (unpartitioned(newest).isDefined) newest else newest.transaction().add(new AddUnpartitionedSpec).commit()
     val spec =
       unpartitioned(base).getOrElse(throw new IllegalStateException(s"${table.name} has no unpartitioned spec"))
     (base, spec)
