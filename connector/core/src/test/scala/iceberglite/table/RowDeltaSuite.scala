@@ -51,7 +51,9 @@ class RowDeltaSuite extends AnyFunSuite {
   test("a commit with two deletion vectors for one data file is rejected") {
     val t = withTwoFiles
     val vectors = t.vectors("a.puffin", low -> Seq(1L)) ++ t.vectors("b.puffin", low -> Seq(2L), high -> Seq(3L))
-    assert(intercept[ValidationFailed](t.commit(new RowDelta(vectors))).getMessage.contains(low.path))
+    val message = s"Cannot commit two deletion vectors for the data file ${low.path}: a data file has at most one. " +
+      "The table may list this data file twice; write one vector with the deleted rows of both"
+    assert(intercept[ValidationFailed](t.commit(new RowDelta(vectors))) == ValidationFailed(message))
   }
 
   test("deletes of the same rows by two writers both succeed") {

@@ -134,7 +134,8 @@ final private[upsert] class UpsertTasks(plan: UpsertPlan, search: StreamSearch) 
 
   /**
    * Returns a version of the table and its unpartitioned partition spec, which is added to the table if necessary.
-   * Equality delete files that apply to all partitions must have an unpartitioned partition spec (spec: "Scan Planning").
+   * Equality delete files that apply to all partitions must have an unpartitioned partition spec (spec: "Scan
+   * Planning").
    */
   private def withGlobalSpec(newest: Table): (Table, PartitionSpec) = {
     def unpartitioned(t: Table): Option[PartitionSpec] = t.metadata.specs.find(!_.isPartitioned)
