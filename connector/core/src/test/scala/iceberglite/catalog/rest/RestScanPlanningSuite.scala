@@ -13,6 +13,7 @@ import iceberglite.catalog.rest.StubServer._
 import iceberglite.scan.{ScanPlan, ServerScan}
 import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError._
+import iceberglite.spec.TestMetadata.Edits
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.{AlwaysFalse, AlwaysTrue, Equal, GreaterThan}
 import iceberglite.spec.expr.Term.Named
@@ -312,6 +313,28 @@ class RestScanPlanningSuite extends AnyFunSuite {
       }
       assert(Seq("s3://bucket", s"$location/data/").map(keys) == Seq(("AK2", None), ("AK2", None)))
       assert(keys("s3://other/") == (("AK1", Some("st"))))
+    }
+  }
+
+  test("a token for Google Cloud Storage in a plan replaces the token of the table, also for directories inside it") {
+    withServer { stub =>
+      val place = "gs://bucket/db/t"
+      val ofTable = """{"gcs.oauth2.token":"T1","gcs.oauth2.token-expires-at":"1"}"""
+      val inBucket = metadata.edited(location = place)
+      stub.on(s"GET $path")(table(inBucket, s"$place/m.metadata.json", s""","config":$ofTable"""))
+      def token(prefix: String): (String, String) = {
+        val credentials =
+          s""","storage-credentials":[{"prefix":"$prefix","config":{"gcs.oauth2.token":"T2"}}]"""
+        stub.on(s"POST $path/plan")(completed(result(Nil), credentials))
+        plan(load(stub)).io match {
+          case Some(io: HadoopFileIO) =>
+            val keys = Seq("token.secret", "token-expires-at-ms").map(key => s"iceberglite.gcs.$key")
+            (io.configuration.get(keys.head), io.configuration.get(keys.last))
+          case other => fail(other.toString)
+        }
+      }
+      assert(Seq("gs://bucket", s"$place/data/").map(token) == Seq(("T2", ""), ("T2", "")))
+      assert(token("gs://other/") == (("T1", "1")))
     }
   }
 
