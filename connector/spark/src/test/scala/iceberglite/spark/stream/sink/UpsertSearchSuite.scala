@@ -125,8 +125,12 @@ class UpsertSearchSuite extends AnyFunSuite with EpochFixture {
     val t = newTableOf(3, Nil)
     sql(s"ALTER TABLE $t ADD PARTITION FIELD bucket(2, id)")
     sql(s"INSERT INTO $t VALUES (1, 0), (2, 0)")
-    run(writeTo(new Steps(t, afterLoad = replaceFiles(t)).table, byId), 0, change(1))
-    assert(refreshed(t) == Seq("[1,9]", "[2,0]") && deleteContents(t) == Set(2))
+    val write = writeTo(new Steps(t, afterLoad = replaceFiles(t)).table, byId)
+    val messages = written(write, change(1))
+    // The planning has not read the manifest list of this snapshot.
+    sql(s"INSERT INTO $t VALUES (3, 0)")
+    write.commit(0, messages)
+    assert(refreshed(t) == Seq("[1,9]", "[2,0]", "[3,0]") && deleteContents(t) == Set(2))
     assertNoOrphans(t)
   }
 
