@@ -153,12 +153,14 @@ def removed_rows(spark: SparkSession, table: str, snapshot_id: int, summary: Map
     """
     _, removed, _ = file_counts(summary)
 
-    def is_without(kind: str) -> bool:
-        return all(summary.get(f"{prefix}-{kind}-deletes", "0") == "0" for prefix in ("total", "removed"))
+    def count(kind: str) -> int:
+        return sum(int(summary.get(f"{prefix}-{kind}-deletes", 0)) for prefix in ("total", "removed"))
 
-    if not removed or (is_without("equality") and is_without("position")):
+    # A snapshot has no totals if its parent, from another writer, has none.
+    has_totals = "total-equality-deletes" in summary and "total-position-deletes" in summary
+    if not removed or (has_totals and not count("equality") and not count("position")):
         return removed
-    if not is_without("equality"):
+    if count("equality"):
         return None
     entries = _metadata_table(spark, table, "entries", snapshot_id).select("status", "snapshot_id", "data_file.*")
     removed_now = f"status = 2 AND snapshot_id = {snapshot_id}"

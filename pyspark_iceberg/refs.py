@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import DataFrame, SparkSession
 
 from pyspark_iceberg.call import identifier
-from pyspark_iceberg.errors import CommitStateUnknownError, typed_errors
+from pyspark_iceberg.errors import CommitStateUnknownError, TableError, typed_errors
 
 if TYPE_CHECKING:
     from pyspark_iceberg.table import Table
@@ -111,7 +111,9 @@ class TableRefs:
             publishing = True
             self._table(self.name).merge_branch(branch=name)
         except BaseException as error:
-            unknown = publishing and isinstance(error, CommitStateUnknownError)
+            # After other errors, such as an interrupt, the JVM may still publish the commits.
+            failed = isinstance(error, TableError) and not isinstance(error, CommitStateUnknownError)
+            unknown = publishing and not failed
             outcome = "it is not known whether its commits were published" if unknown else "nothing was published"
             _LOGGER.warning(
                 "The audit of %s failed, and %s. The branch %s keeps its commits. Read it with "

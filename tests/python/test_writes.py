@@ -152,8 +152,17 @@ def test_an_audit_whose_publication_has_an_unknown_outcome_does_not_claim_that_n
         raise unknown
 
     monkeypatch.setattr(Table, "merge_branch", publish)
+
+    def interrupt(self: Table, branch: str) -> None:
+        raise KeyboardInterrupt
+
     with pytest.raises(CommitStateUnknownError), items.audit("nightly") as staged:
         staged.append([(7, "e", None)])
+    assert "it is not known whether its commits were published" in caplog.text
+    caplog.clear()
+    monkeypatch.setattr(Table, "merge_branch", interrupt)
+    with pytest.raises(KeyboardInterrupt), items.audit("weekly"):
+        pass
     assert "it is not known whether its commits were published" in caplog.text
     caplog.clear()
     with pytest.raises(CommitStateUnknownError), items.audit("daily"):

@@ -66,12 +66,13 @@ final private[catalog] class DropDirectory(io: FileIO, table: String, ownership:
 
   /**
    * Rejects a path whose symbolic links may lead to the directory of another table. This is possible if the table's
-   * directory is itself a symbolic link. It is also possible if a directory above the table is a symbolic link, and the
-   * target of the link is inside the directory that contains the link.
+   * directory or its metadata folder is itself a symbolic link. It is also possible if a directory above the table is a
+   * symbolic link, and the target of the link is inside the directory that contains the link.
    */
   private def rejectSymbolicLink(): Unit = StoragePath.of(location, io.defaultFileSystem).foreach { directory =>
     val ancestors = directory.names.inits.filter(_.nonEmpty).map(names => directory.copy(names = names)).toVector
-    ancestors.find(d => isLink(d.parent, d) && (d == directory || targetsSibling(d))).foreach { link =>
+    val above = ancestors.find(d => isLink(d.parent, d) && (d == directory || targetsSibling(d)))
+    above.orElse(Some(directory / "metadata").filter(isLink(directory, _))).foreach { link =>
       throw ValidationFailed(
         s"Cannot drop table $table: $link is a symbolic link to ${io.realDirectory(link.text)}. Drop the table by " +
           "its real directory, or remove the link"

@@ -3,6 +3,7 @@ package iceberglite.maintenance
 import iceberglite.puffin.DeletedRows
 import iceberglite.scan.{FileScanTask, TableScan}
 import iceberglite.scan.deletes.DeleteCacheAccess
+import iceberglite.spec.IcebergError.ValidationFailed
 import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.spec.file.{Content, ContentFile, ManifestContent}
 import iceberglite.spec.metadata.Snapshot
@@ -56,13 +57,21 @@ final class LiveEqualityDeletes private (
 
 object LiveEqualityDeletes {
 
-  /** Returns the equality deletes at the head of a branch; absent if there are none. */
+  /**
+   * Returns the equality deletes at the head of a branch; absent if there are none.
+   *
+   * @throws ValidationFailed if the table lists a data file twice, with different deletes
+   */
   def of(table: Table, to: SnapshotTarget): Option[LiveEqualityDeletes] = to.head(table.metadata).flatMap { snapshot =>
     val files = live(table, snapshot)
     if (files.isEmpty) None
     else {
       val plan = TableScan(table.tree(), Some(snapshot), AlwaysTrue, caseSensitive = true).plan()
-      Some(new LiveEqualityDeletes(table, snapshot, files, plan.tasks.filter(_.deletes.exists(_.isEquality)), to))
+      val tasks = FileScanTask.onePerFile(plan.tasks).getOrElse(throw ValidationFailed(
+        s"Cannot convert the equality deletes of ${table.name}: it lists a data file twice, with different deletes, " +
+          "and the converted deletes would apply to both. Rewrite the file with rewrite_data_files first"
+      ))
+      Some(new LiveEqualityDeletes(table, snapshot, files, tasks.filter(_.deletes.exists(_.isEquality)), to))
     }
   }
 

@@ -82,18 +82,17 @@ object FileScanTask {
   }
 
   /**
-   * Returns tasks of whole files, of which each file has only one, even if the table lists the file twice. Such a task
-   * has the deletes of all entries of the file. A writer thus creates at most one deletion vector for a data file.
+   * Returns tasks of whole files, of which each file has only one, even if the table lists the file twice. A writer
+   * thus creates at most one deletion vector for a data file.
+   *
+   * @return None if two entries of a file have different deletes, because a new delete file applies to both entries
    */
-  def onePerFile(tasks: Vector[FileScanTask]): Vector[FileScanTask] = {
+  def onePerFile(tasks: Vector[FileScanTask]): Option[Vector[FileScanTask]] = {
+    def deletesOf(task: FileScanTask) = task.deletes.map(_.location).toSet
     val byPath = tasks.groupBy(_.file.path)
-    if (byPath.size == tasks.size) tasks
-    else tasks.map(_.file.path).distinct.map { path =>
-      val ofFile = byPath(path)
-      val deletes = ofFile.flatMap(_.deletes)
-      val byLocation = deletes.map(d => d.location -> d).toMap
-      ofFile.minBy(_.dataSequenceNumber).copy(deletes = deletes.map(_.location).distinct.map(byLocation))
-    }
+    if (byPath.size == tasks.size) Some(tasks)
+    else if (byPath.valuesIterator.exists(_.map(deletesOf).distinct.size > 1)) None
+    else Some(tasks.map(_.file.path).distinct.map(byPath(_).minBy(_.dataSequenceNumber)))
   }
 
   /** Returns a task that reads a whole file, without deletes. */

@@ -32,7 +32,7 @@ final class KeyedFiles(table: TreeTable, snapshot: Option[Snapshot], keys: Vecto
    * Returns the files, each once and with its position deletes, and with those of `keys` that may match its rows.
    *
    * @param maxPlanned the maximum number of data and delete files in the parts of the metadata tree that must be read
-   * @return absent if these parts list more files
+   * @return absent if these parts list more files, or list a file twice with different deletes
    */
   def tasks(maxPlanned: Long): Option[Vector[FileScanTask]] = {
     val bound = Bind(filter, table.schema, caseSensitive = true)
@@ -51,7 +51,7 @@ final class KeyedFiles(table: TreeTable, snapshot: Option[Snapshot], keys: Vecto
         val found = keysOf(task.file, task.dataSequenceNumber)
         if (found.isEmpty) None else Some(task.copy(deletes = task.deletes.filterNot(_.isEquality) ++ found))
       }
-      Some(FileScanTask.onePerFile(tasks))
+      FileScanTask.onePerFile(tasks)
     }
   }
 }

@@ -31,9 +31,11 @@ private[iceberglite] object VendedTokens {
   /** Whether a key belongs to the token of an Azure storage account. */
   def isSas(key: String): Boolean = key.startsWith(SasToken) || key.startsWith(SasExpiresAt)
 
+  private def isToken(key: String): Boolean = key == GcsToken || isSas(key)
+
   /** Returns settings in which each Azure account is named by its host. Tokens without a value are omitted. */
   def normalized(config: Map[String, String]): Map[String, String] =
-    config.toVector.sortBy(_._1).filterNot { case (key, value) => isSas(key) && value.trim.isEmpty }.map {
+    config.toVector.sortBy(_._1).filterNot { case (key, value) => isToken(key) && value.trim.isEmpty }.map {
       case (key, value) =>
         Seq(SasToken, SasExpiresAt).find(key.startsWith(_)).fold(key)(p => p + hostOf(key.stripPrefix(p))) -> value
     }.toMap

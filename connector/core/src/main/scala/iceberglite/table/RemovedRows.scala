@@ -21,7 +21,10 @@ object RemovedRows {
     val records = sum(SummaryKey.DeletedRecords)
     val equalityDeletes = sum(SummaryKey.TotalEqualityDeletes, SummaryKey.RemovedEqualityDeletes)
     val positionDeletes = sum(SummaryKey.TotalPositionDeletes, SummaryKey.RemovedPositionDeletes)
-    if (records == 0 || equalityDeletes == 0 && positionDeletes == 0) Some(records)
+    // A snapshot has no totals if its parent, from another writer, has none.
+    val hasTotals =
+      Seq(SummaryKey.TotalEqualityDeletes, SummaryKey.TotalPositionDeletes).forall(snapshot.count(_).isDefined)
+    if (records == 0 || hasTotals && equalityDeletes == 0 && positionDeletes == 0) Some(records)
     else if (equalityDeletes > 0) None
     else ofFiles(table, snapshot)
   }
@@ -30,8 +33,15 @@ object RemovedRows {
     val tree = MetadataTree.at(snapshot, table.tree())
     val removed = tree.changes(PartFilter.All).filterNot(_.isLive).map(_.file).toVector
     val (data, removedDeletes) = removed.partition(_.content == Content.Data)
-    val kept = tree.parts.filter(_.content == ManifestContent.Deletes).flatMap(tree.entries(_).filter(_.isLive))
-    val deletes = removedDeletes ++ kept.map(_.file)
+    // Delete files without a data file apply to the data files of their partition (spec: "Scan Planning").
+    val (paths, partitions) = (data.map(_.path).toSet, data.map(file => (file.specId, file.partition)).toSet)
+    def mayApply(file: ContentFile): Boolean = file.onlyDataFile match {
+      case Some(path) => paths(path)
+      case None => file.content == Content.EqualityDeletes || partitions((file.specId, file.partition))
+    }
+    val kept = tree.parts.iterator.filter(_.content == ManifestContent.Deletes).flatMap(tree.entries(_))
+      .filter(_.isLive).map(_.file)
+    val deletes = (removedDeletes.iterator ++ kept).filter(mayApply).toVector
     if (deletes.exists(_.onlyDataFile.isEmpty)) None
     else {
       val byFile = deletes.groupBy(_.onlyDataFile.mkString)

@@ -2,7 +2,7 @@ package iceberglite.scan
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.spec.FormatVersion.V3
+import iceberglite.spec.FormatVersion.{V2, V3}
 import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.spec.file.Content
 import iceberglite.table.Actions._
@@ -36,5 +36,17 @@ class KeyedFilesSuite extends AnyFunSuite {
     val found = new KeyedFiles(table.tree(), table.currentSnapshot, Vector(keys)).tasks(10)
     assert(found.map(_.map(task => (task.file.path, task.deletes.map(_.file.path).sorted))) ==
       Some(Vector((low.path, Vector(keys.path, "v.puffin").sorted))))
+  }
+
+  test("files are not found if the table lists one of them twice with different deletes") {
+    val t = unpartitionedTable(V2)
+    val low = file("low", ids = (0, 9))
+    t.append(low)
+    t.commit(new RowDelta(Vector(positionDeletes("p", low))))
+    t.append(low)
+    val keys = file("keys", ids = (0, 19)).copy(content = Content.EqualityDeletes, equalityIds = Vector(1))
+    val table = t.table
+    assert(TableScan(table.tree(), table.currentSnapshot, AlwaysTrue, caseSensitive = true).plan().tasks.size == 2)
+    assert(new KeyedFiles(table.tree(), table.currentSnapshot, Vector(keys)).tasks(10).isEmpty)
   }
 }

@@ -64,7 +64,8 @@ final class IcebergTable private (
 
   /**
    * Returns an object for the same table whose statements and writes have a maximum number of retries. A statement or
-   * write is run again if its commit conflicts with another commit.
+   * write is run again if its commit conflicts with another commit. Rows that were read from the table itself and are
+   * cached are not read again, so that the other commit's changes of these rows would be overwritten.
    */
   def retries(times: Int): IcebergTable = option(StatementOptions.Retries.key, times.toString)
 

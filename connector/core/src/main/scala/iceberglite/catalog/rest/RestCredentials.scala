@@ -77,7 +77,7 @@ final class RestCredentials extends CredentialSource {
     val credentials = RestResponseJson.credentials(name, response.body)
     if (credentials.isEmpty) throw InvalidMetadata(name, "$.storage-credentials", "The server returned no credentials")
     // Credentials that the server does not renew are kept, but do not cause further renewals when they have expired.
-    val kept = parsed.vended.config.filterNot { case (key, _) => VendedCredentials.isExpiry(key) }
-    parsed.vended.copy(config = kept, credentials = credentials).settings
+    val renewed = parsed.vended.replacedBy(credentials)
+    renewed.copy(config = renewed.config.filterNot { case (key, _) => VendedCredentials.isExpiry(key) }).settings
   }
 }

@@ -97,28 +97,35 @@ final private[rest] case class VendedCredentials(
     )
   }
 
+  /** Returns the settings after the server has sent new credentials. */
+  def replacedBy(newer: Vector[Credential]): VendedCredentials =
+    copy(config = withoutReplaced(config, newer, location), credentials = newer)
+
   /** The settings for all files of the table, in which Azure accounts are named by their hosts. */
   private lazy val common: Map[String, String] = VendedTokens.normalized(config)
 
   /**
-   * Returns the tokens of all Azure accounts, because Hadoop has a token for each account. The token of a credential
-   * replaces the token in the settings of the table, and the selected credential takes precedence.
+   * Returns the tokens of all Azure accounts, because Hadoop has a token for each account. The token of the selected
+   * credential takes precedence over the token in the settings of the table, and that token over the tokens of other
+   * credentials. Of these, the credential with the shortest prefix takes precedence.
    */
   private def sasTokens(selected: Option[Credential]): Map[String, String] = {
-    def tokens(config: Map[String, String]) = config.filter { case (key, _) => VendedTokens.isSas(key) }
-    (credentials ++ selected).map(c => tokens(VendedTokens.normalized(c.config))).foldLeft(tokens(common)) {
-      (all, newer) => all -- VendedTokens.replacedBy(newer, all.keys) ++ newer
-    }
+    val others = credentials.sortBy(-_.prefix.length).map(c => VendedTokens.normalized(c.config))
+    val all = (others :+ common) ++ selected.map(c => VendedTokens.normalized(c.config))
+    all.map(_.filter { case (key, _) => VendedTokens.isSas(key) })
+      .foldLeft(Map.empty[String, String])((old, newer) => old -- VendedTokens.replacedBy(newer, old.keys) ++ newer)
   }
 
   /**
-   * Selects the credential for the bucket of the table's location. Keys for S3 in the settings of the table take
-   * precedence over a credential whose prefix does not contain the location.
+   * Selects the credential for the bucket of the table's location. Keys for S3 and tokens for Google Cloud Storage in
+   * the settings of the table take precedence over a credential whose prefix does not contain the location.
    */
   private def ofOwnBucket: Option[Credential] = {
     val own = bucketOf(location)
     val inBucket = credentials.filter(c => own.isDefined && bucketOf(c.prefix) == own)
-    val keepsKeys = S3Settings.bucketOf(location).isDefined && config.contains(S3Settings.AccessKey)
+    val keepsKeys =
+      if (S3Settings.bucketOf(location).isDefined) common.contains(S3Settings.AccessKey)
+      else common.contains(VendedTokens.GcsToken)
     TableAccess.credentialFor(credentials, location).orElse(
       if (inBucket.isEmpty || keepsKeys) None else Some(inBucket.minBy(_.prefix.length))
     )
@@ -164,6 +171,24 @@ private[rest] object VendedCredentials {
 
   /** The settings that the keys of another identity replace. */
   val ReplacedKeys: Set[String] = S3Settings.IdentityKeys + ExpiresAtMs
+
+  /**
+   * Returns the settings of a table without the keys and tokens that newer credentials replace. Otherwise, they would
+   * take precedence over credentials for directories below the location of the table.
+   */
+  def withoutReplaced(
+      config: Map[String, String],
+      credentials: Vector[Credential],
+      location: String
+  ): Map[String, String] = {
+    val own = bucketOf(location)
+    config -- credentials.flatMap { c =>
+      val isInBucket = own.isDefined && bucketOf(c.prefix) == own
+      val newer = VendedTokens.normalized(c.config)
+      val keys = if (isInBucket && newer.contains(S3Settings.AccessKey)) ReplacedKeys else Set.empty[String]
+      keys ++ VendedTokens.replacedBy(if (isInBucket) newer else newer - VendedTokens.GcsToken, config.keys)
+    }
+  }
 
   /** Returns the settings that a server sent with a table, as far as they concern its storage. */
   def of(table: LoadedTable): VendedCredentials = VendedCredentials(

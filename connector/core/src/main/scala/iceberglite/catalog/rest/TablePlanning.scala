@@ -5,7 +5,7 @@ import org.slf4j.LoggerFactory
 import iceberglite.scan.ServerPlanner
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.rest.RestResponseJson.{Credential, LoadedTable}
-import iceberglite.storage.{FileIO, S3Settings}
+import iceberglite.storage.FileIO
 import iceberglite.table.Environment
 
 /** Determines where the scans of tables are planned. */
@@ -38,18 +38,10 @@ final private[catalog] class TablePlanning(environment: Environment) {
     }
   }
 
-  /**
-   * Returns the table with the credentials of a plan. Their prefixes may be directories below the location of the
-   * table. In this case, the keys in the configuration of the table are removed, because they would take precedence.
-   */
+  /** Returns the table with the credentials of a plan, which replace those in the configuration of the table. */
   private def withCredentials(table: LoadedTable, credentials: Vector[Credential]): LoadedTable = {
-    val location = table.metadata.location
-    val bucket = S3Settings.bucketOf(location)
-    val replacesKeys = TableAccess.credentialFor(credentials, location).isEmpty && credentials.exists { c =>
-      c.config.contains(S3Settings.AccessKey) && bucket.isDefined && S3Settings.bucketOf(c.prefix) == bucket
-    }
-    val replaced = if (replacesKeys) VendedCredentials.ReplacedKeys else Set.empty[String]
-    table.copy(config = table.config -- replaced, credentials = credentials)
+    val config = VendedCredentials.withoutReplaced(table.config, credentials, table.metadata.location)
+    table.copy(config = config, credentials = credentials)
   }
 
   private def requireEndpoint(owner: String, server: RestServer): Unit =

@@ -306,28 +306,40 @@ class TableAccessSuite extends AnyFunSuite {
     val vended = VendedCredentials(s"abfss://x@a.$host/db/t", Vector.empty, old, Vector.empty)
     assert(vended.settings.expiresMs.contains(5L))
     // No prefix contains the location of the table.
-    val renewed = vended.copy(credentials =
-      Vector(
-        Credential(s"abfss://other@a.$host/", sas(s"a.$host", "A1", 100)),
-        Credential(s"abfss://x@b.$host/", sas("b", "B1", 200))
-      )
-    ).settings
+    val newer = Vector(
+      Credential(s"abfss://other@a.$host/", sas(s"a.$host", "A1", 100)),
+      Credential(s"abfss://other@a.$host/db/t/data", sas(s"a.$host", "A9", 1)),
+      Credential(s"abfss://x@b.$host/", sas("b", "B1", 200))
+    )
+    val loaded = vended.copy(credentials = newer).settings
+    assert(loaded.properties(s"adls.sas-token.a.$host") == "A0" && loaded.expiresMs.contains(5L))
+    val renewed = vended.replacedBy(newer).settings
     def token(account: String) = renewed.properties.get(s"adls.sas-token.$account.$host")
     assert(Seq("a", "b", "c").flatMap(token(_)) == Seq("A1", "B1", "C0") && renewed.expiresMs.contains(50L))
     assert(!renewed.properties.contains("adls.sas-token.a") && !renewed.properties.contains("adls.sas-token.c"))
     val own = Credential(s"abfss://x@a.$host/db", sas("a", "A2", 300))
-    val both = vended.copy(credentials = Vector(own, Credential(s"abfss://x@b.$host/", sas(s"a.$host", "A3", 1))))
+    val both = vended.replacedBy(Vector(own, Credential(s"abfss://x@b.$host/", sas(s"a.$host", "A3", 1))))
     assert(both.settings.properties(s"adls.sas-token.a.$host") == "A2" && both.settings.expiresMs.contains(6L))
   }
 
-  test("a token for another directory of the bucket on Google Cloud Storage replaces the token in the settings") {
+  test("a renewed token for another directory of the bucket on Google Cloud Storage replaces the older token") {
     val config = Map("gcs.oauth2.token" -> "T0", "gcs.oauth2.token-expires-at" -> "1")
     def credential(prefix: String, token: String) = Credential(prefix, Map("gcs.oauth2.token" -> token))
-    def settings(credentials: Credential*) =
-      VendedCredentials("gs://bucket/db/t", Vector.empty, config, credentials.toVector).settings
-    val replaced = settings(credential("gs://bucket/db/t/data/a", "T1"), credential("gs://bucket/db/t/data", "T2"))
+    val vended = VendedCredentials("gs://bucket/db/t", Vector.empty, config)
+    val newer = Vector(credential("gs://bucket/db/t/data/a", "T1"), credential("gs://bucket/db/t/data", "T2"))
+    assert(vended.copy(credentials = newer).settings.properties("gcs.oauth2.token") == "T0")
+    val replaced = vended.replacedBy(newer).settings
     assert(replaced.properties("gcs.oauth2.token") == "T2" && replaced.expiresMs.isEmpty)
-    assert(settings(credential("gs://bucket2/db", "T1")).properties("gcs.oauth2.token") == "T0")
+    for (other <- Seq(credential("gs://bucket2/db", "T1"), credential("gs://bucket/db/t/data", " ")))
+      assert(vended.replacedBy(Vector(other)).settings.properties("gcs.oauth2.token") == "T0")
+  }
+
+  test("renewed keys for a directory below the location of a table on S3 replace the keys in its settings") {
+    def keys(key: String, expiresMs: String): Map[String, String] =
+      Map("s3.access-key-id" -> key, "s3.secret-access-key" -> "S", "s3.session-token-expires-at-ms" -> expiresMs)
+    val vended = VendedCredentials("s3://bucket/db/t", Vector.empty, keys("K0", "5"))
+    val renewed = vended.replacedBy(Vector(Credential("s3://bucket/db/t/data/", keys("K1", "9")))).settings
+    assert(renewed.properties("s3.access-key-id") == "K1" && renewed.expiresMs.contains(9L))
   }
 
   test("credentials are not renewed if they do not expire, or if the server has no endpoint for credentials") {

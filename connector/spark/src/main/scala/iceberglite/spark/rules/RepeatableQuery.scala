@@ -9,15 +9,19 @@ import org.apache.spark.sql.execution.columnar.InMemoryRelation
 import org.apache.spark.sql.execution.datasources.v2.{DataSourceV2Relation, DataSourceV2ScanRelation, FileTable}
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 import org.apache.spark.sql.execution.{ExternalRDD, LogicalRDD}
-import org.apache.spark.sql.types.{DataType, DoubleType, FloatType, LongType}
 
 import iceberglite.spark.rowlevel.CopyOnWriteOperation
 import iceberglite.spark.session.PinnableTable
 
 /**
  * Determines whether a query that runs more than once in a statement returns the same rows each time. Deterministic
- * functions, which Spark requires, are not sufficient: the rows of a LIMIT, the values of FIRST, the last bits of
- * a floating-point sum, and the rows that a database or a stream returns may differ between runs.
+ * functions, which Spark requires, are not sufficient: the rows of a LIMIT, the values of FIRST, and the rows that a
+ * database or a stream returns may differ between runs.
+ *
+ * Exception: sums and averages of floating-point numbers are accepted, although their last bits can differ between
+ * runs. This has no effect on a statement that only stores them. If a condition compares them, and its result depends
+ * on the last bits, the runs can disagree about a row. Then a MERGE can insert a row that has a match, or skip a row
+ * without a match. A copy-on-write UPDATE with Python functions can lose or duplicate a row.
  */
 private[rules] object RepeatableQuery {
 
@@ -35,15 +39,11 @@ private[rules] object RepeatableQuery {
     })
 
   private def dependsOnOrder(e: org.apache.spark.sql.catalyst.expressions.Expression): Boolean = e match {
-    case _: Count | _: Min | _: Max => false
-    case sum: Sum => isRounded(sum.child.dataType)
-    // The average of BIGINT values is computed from a sum of DOUBLE values.
-    case average: Average => isRounded(average.child.dataType) || average.child.dataType == LongType
+    // The last bits of floating-point sums and averages do depend on the order; see the comment on the object.
+    case _: Count | _: Sum | _: Average | _: Min | _: Max => false
     case _: AggregateFunction => true
     case _ => false
   }
-
-  private def isRounded(dataType: DataType): Boolean = dataType == FloatType || dataType == DoubleType
 
   /**
    * Whether a leaf of the plan returns the same rows each time. [[PrepareRowLevelOperations]] pins iceberg-lite tables

@@ -230,13 +230,8 @@ class RewriteMergeJoinSuite extends AnyFunSuite with WriteFixture with AdaptiveS
 
   test("no semi join or runtime filter is added that would read a nondeterministic source a second time", Slow) {
     val t = filledTable("merge-on-read")
-    val rounded = "SELECT id, 1 AS p, 'x' AS n FROM range(100) GROUP BY id HAVING sum(CAST(id AS DOUBLE)) > 2"
     for (
-      source <- Seq(
-        "SELECT id, 1 AS p, 'x' AS n FROM range(100) LIMIT 10",
-        "SELECT * FROM t TABLESAMPLE (50 PERCENT)",
-        rounded
-      )
+      source <- Seq("SELECT id, 1 AS p, 'x' AS n FROM range(100) LIMIT 10", "SELECT * FROM t TABLESAMPLE (50 PERCENT)")
     ) {
       sql("SELECT id, 1 AS p, 'x' AS n FROM range(100)").createOrReplaceTempView("t")
       val plan = planOf(s"MERGE INTO $t t USING ($source) u ON t.id = u.id $upsert")
@@ -245,7 +240,6 @@ class RewriteMergeJoinSuite extends AnyFunSuite with WriteFixture with AdaptiveS
       def filters(using: String) =
         planOf(s"MERGE INTO $copied t USING ($using) u ON t.id = u.id $upsert").treeString.contains("dynamicpruning")
       assert(!filters(source) && filters("SELECT id, 1 AS p, 'x' AS n FROM range(10)"))
-      assert(filters(rounded.replace("CAST(id AS DOUBLE)", "id")))
     }
   }
 

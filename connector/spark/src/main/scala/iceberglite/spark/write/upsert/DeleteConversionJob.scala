@@ -61,7 +61,7 @@ final private[iceberglite] class DeleteConversionJob(session: SparkSession, tabl
    */
   def write(tasks: Vector[FileScanTask], conversion: DeleteConversion, description: String): Vector[ContentFile] = {
     val context = session.sparkContext
-    val groups = groupsOf(FileScanTask.onePerFile(tasks), context)
+    val groups = groupsOf(tasks, context)
     if (groups.isEmpty) Vector.empty
     else ClusterJob.withDescription(context, description) {
       val shared = new SharedDeletes(_ => ())
