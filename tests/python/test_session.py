@@ -47,7 +47,7 @@ def test_an_error_without_a_warehouse_says_what_to_pass() -> None:
 
 def test_a_given_builder_keeps_its_jars_and_extensions() -> None:
     class Builder:
-        """Replaces a SparkSession.Builder, because real builders share their options."""
+        """Replaces a SparkSession.Builder. It has only the members that `configure` uses."""
 
         def __init__(self) -> None:
             self._options = {"spark.jars": "own.jar", "spark.sql.extensions": "own.Extensions"}

@@ -20,9 +20,10 @@ private[iceberglite] object FileFaults {
     catch { case e: Throwable => throw unreadable(path, e) }
 
   /**
-   * Converts a failure to an `UnreadableFile`. Damaged lengths can make a library request more memory than available,
-   * and damaged schemas can cause infinite recursion. The process can continue safely after the resulting
-   * `OutOfMemoryError` or `StackOverflowError`.
+   * Converts a failure to an `UnreadableFile`. An `IcebergError` is returned unchanged. Fatal errors are also returned
+   * unchanged, except `OutOfMemoryError` and `StackOverflowError`: damaged lengths can make a library request more
+   * memory than available, and damaged schemas can cause infinite recursion. The process can continue safely after
+   * these two errors.
    */
   def unreadable(path: String, e: Throwable): Throwable = e match {
     case e: IcebergError => e

@@ -39,7 +39,7 @@ final case class TableScan(
    *
    * @throws iceberglite.spec.IcebergError.NotFound if the filter refers to a column that does not exist
    * @throws iceberglite.spec.IcebergError.InvalidMetadata if a delete file that applies to one of the files violates
-   *   the specification
+   *   the specification, or if a table of format version 1 has delete files
    */
   def plan(): ScanPlan = plan(None)
 
@@ -115,7 +115,7 @@ final case class TableScan(
   /**
    * Returns the index of the deletes that may apply to the planned files.
    *
-   * @param oldest the lowest data sequence number of the planned files
+   * @param oldest the lowest data sequence number of the planned files, or a lower bound of it
    */
   private def index(files: PartPlanner, parts: Vector[FilePart], oldest: Long): IndexedDeletes = {
     val live = parts.filter(p => p.hasLiveFiles && p.sequenceNumber >= oldest && files.reader.mightMatch(p))

@@ -9,7 +9,7 @@ import com.google.cloud.hadoop.util.AccessTokenProvider.AccessToken
 import org.apache.hadoop.conf.Configuration
 
 /**
- * Returns the token that a REST server vended for a table to Hadoop's file system for Google Cloud Storage. The file
+ * Provides Hadoop's file system for Google Cloud Storage with the token that a REST server vended for a table. The file
  * system asks again when the token expires. Therefore, files that are open get the renewed token too. The file system
  * creates the object by the name of the class.
  */

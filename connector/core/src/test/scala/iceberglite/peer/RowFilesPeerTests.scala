@@ -173,7 +173,7 @@ abstract class RowFilesPeerTests(format: DataFormat)
   }
 
   /**
-   * Returns the ids of primitive fields outside of lists and maps.
+   * Returns the ids of primitive fields outside of lists and maps, except fields of type `unknown`.
    *
    * @param counted returns whether to include the fields of a struct
    */

@@ -228,7 +228,8 @@ trait TableMaintenanceCalls {
    * in the table's metadata.
    *
    * @param snapshotId the id of the snapshot; by default the current snapshot
-   * @return the partition statistics file; absent for a table without snapshots, and for a snapshot without files
+   * @return the partition statistics file; absent for a table without snapshots, and for a snapshot whose manifests
+   *   have no entries
    * @throws iceberglite.spec.IcebergError.ValidationFailed if the table has never been partitioned
    */
   def computePartitionStats(snapshotId: Option[Long] = None): Option[PartitionStatisticsFile] = change { table =>

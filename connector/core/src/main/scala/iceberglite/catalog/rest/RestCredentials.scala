@@ -11,12 +11,13 @@ import iceberglite.table.Environment
  * process without the catalog, such as an executor, needs to send the request.
  *
  * @param catalog the name of the catalog, for messages
- * @param properties the properties of the catalog, including those of the server and the user's secrets
+ * @param properties the properties of the catalog, including those that the server sent, and the user's secrets
  * @param table the name of the table, for messages
  * @param path the path of the table on the server
  * @param token the token that the server issued with the table
- * @param planId the id of the plan for whose files the credentials are; absent for credentials of the table
- * @param vended the old credentials. The new credentials replace the keys, and the other settings are kept
+ * @param planId the id of a scan plan, if the credentials give access to the files of this plan; absent if they give
+ *   access to the files of the table
+ * @param vended the old credentials. The new credentials replace the access keys and tokens; other settings are kept
  */
 final private[rest] case class CredentialRequest(
     catalog: String,

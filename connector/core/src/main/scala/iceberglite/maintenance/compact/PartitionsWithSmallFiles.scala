@@ -50,10 +50,11 @@ object PartitionsWithSmallFiles {
   private val MaxPartitions = 1000
 
   /**
-   * Returns the partitions with at least two and at least `min-input-files` small files. If the snapshot has added
-   * files to very many partitions, only some of them are returned.
+   * Returns the partitions with at least `min-input-files` small files, and with at least two even if this option is 1.
+   * If the snapshot has added files to very many partitions, only some of them are returned.
    *
    * @param snapshot the head of a branch
+   * @param options the options of a rewrite whose output partition spec is the current partition spec
    */
   def of(table: Table, snapshot: Snapshot, options: RewriteOptions): PartitionsWithSmallFiles = {
     val tree = MetadataTree.at(snapshot, table.tree())

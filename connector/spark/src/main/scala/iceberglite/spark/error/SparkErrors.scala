@@ -41,8 +41,8 @@ final class StatementError private[iceberglite] (
 }
 
 /**
- * An error of a statement that Spark has accepted: a commit or an access to storage has failed, so that the same
- * statement may succeed later, or a Spark job has failed.
+ * An error of a statement that Spark has accepted. Either a commit or an access to storage has failed, and the same
+ * statement may succeed later; or a Spark job has failed.
  *
  * @param cause the original error
  */
@@ -62,15 +62,16 @@ final class OperationError private[iceberglite] (
 
 /**
  * Converts the errors of the connector ([[IcebergError]]) to Spark's errors. The message consists of the condition in
- * brackets, the table's name if the original message does not contain it, and the original message. The original error
- * is the cause. Each error has a condition (`getErrorClass`) and a SQL state, see [[ErrorCondition]].
+ * brackets, the name of the table or other object if the original message does not contain it, and the original
+ * message. The original error is the cause. Each error has a condition (`getErrorClass`) and a SQL state, see
+ * [[ErrorCondition]].
  */
 object SparkErrors {
 
   /**
-   * Runs an operation on a table or a namespace.
+   * Runs an operation on a table, view, namespace or catalog, and converts its errors.
    *
-   * @param name the name of the table or namespace, for messages
+   * @param name the name of this object or of a procedure call, for messages
    */
   def in[A](name: String)(operation: => A): A =
     try operation

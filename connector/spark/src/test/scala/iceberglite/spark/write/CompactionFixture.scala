@@ -21,7 +21,10 @@ trait CompactionFixture extends WriteFixture { self: Suite =>
   protected def properties(pairs: Seq[(String, String)]): String =
     pairs.map { case (k, v) => s"'$k' = '$v'" }.mkString("TBLPROPERTIES (", ", ", ")")
 
-  /** Checks that every data and delete file in the table's directory is in a snapshot. */
+  /**
+   * Waits until the Parquet and Puffin files in the table's directory are exactly the data and delete files of the
+   * table's snapshots.
+   */
   protected def assertNoOrphans(t: String): Unit = {
     val listed = rows(s"SELECT file_path FROM $t.all_files").map(_.getString(0).split('/').last).toSet
     eventually(timeout(10.seconds)) {
@@ -31,7 +34,7 @@ trait CompactionFixture extends WriteFixture { self: Suite =>
     ()
   }
 
-  /** Returns the warnings of automatic compaction while the body runs. */
+  /** Runs the body, and returns the warnings that automatic compaction has logged in the meantime. */
   protected def compactionWarnings(body: => Unit): Seq[String] = {
     val context = LogManager.getContext(false).asInstanceOf[LoggerContext]
     val logged = mutable.Buffer[String]()

@@ -56,8 +56,8 @@ final case class PartitionSpec(specId: Int, fields: Vector[PartitionField]) {
     }
 
   /**
-   * Returns the positions of the fields with the identity transform in the partition tuple, by the id of the source
-   * column.
+   * Returns the position in the partition tuple of each field with the identity transform, by the id of the field's
+   * source column.
    */
   def identityPositions: Map[Int, Int] =
     fields.zipWithIndex.collect { case (f, i) if f.transform == Identity => f.sourceId -> i }.toMap

@@ -14,6 +14,6 @@ final class Declarations[A] {
     member
   }
 
-  /** Returns the members. The object must be completely initialized before the call. */
+  /** Returns the members that have been declared so far. Call this method after the last declaration. */
   def all: Vector[A] = members.result()
 }

@@ -27,7 +27,10 @@ object ConvertedLiteral {
   case object BelowAll extends ConvertedLiteral
 }
 
-/** Converts literals, for example those of a predicate, to another type, without rounding. */
+/**
+ * Converts literals, for example those of a predicate, to another type. If the other type has no equal value, a literal
+ * is not replaced by the nearest value: [[to]] returns `None`, and [[convert]] returns the position of the literal.
+ */
 object LiteralConversion {
   import ConvertedLiteral._
 
@@ -74,7 +77,8 @@ object LiteralConversion {
 
   /**
    * Converts an integer to another numeric type, or to a date, time or timestamp. For a date, time or timestamp, the
-   * integer is a number of days or microseconds. The partition values of older tables may be such integers.
+   * integer is a number of days or microseconds. A partition value may be such an integer if the Avro schema of an
+   * older manifest has no logical type for it.
    */
   private def ofLong(v: Long, target: PrimitiveType): Option[ConvertedLiteral] = target match {
     case DateType if v > Int.MaxValue => Some(AboveAll)
@@ -157,8 +161,8 @@ object LiteralConversion {
   }
 
   /**
-   * Parses a decimal, which is a string in JSON. Returns `None` for a decimal with too many digits, because comparing
-   * it would be slow.
+   * Parses the text of a decimal. Decimals are strings in the JSON of expressions (spec: "JSON Single-Value
+   * Serialization"). Returns `None` for a decimal with too many digits, because comparing it would be slow.
    */
   private def numberOf(text: String): Option[BigDecimal] =
     try Some(new BigDecimal(text)).filter(v => v.precision <= MaxDigits && math.abs(v.scale) <= MaxDigits)

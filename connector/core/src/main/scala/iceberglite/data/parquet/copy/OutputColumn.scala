@@ -24,8 +24,8 @@ private[copy] trait OutputColumn {
   def add(group: SourceGroup, bytes: GroupBytes): Unit
 
   /**
-   * The size of the added values in bytes. Values whose page is not complete yet are counted before encoding and
-   * compression.
+   * The size of the added values in bytes. Values whose page is not complete yet count with their size before encoding
+   * and compression.
    */
   def bufferedSize: Long
 

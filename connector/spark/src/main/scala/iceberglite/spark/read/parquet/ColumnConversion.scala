@@ -67,7 +67,7 @@ final private[read] case class FilterColumn(path: Vector[String], parquetType: P
  *
  * @param requested a part of the file's schema, with its names and types
  * @param readSchema the Spark types of the columns in `requested`, with the same names
- * @param columns the sources of the requested columns, in order
+ * @param columns the sources of the columns of the scan, in order
  * @param filterable the columns that a filter may use, by field id
  */
 final private[read] case class FileProjection(

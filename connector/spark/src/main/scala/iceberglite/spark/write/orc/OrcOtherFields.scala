@@ -10,7 +10,7 @@ import iceberglite.spec.types.Type
 /**
  * A field of the table that the rows do not have. The same value is written to every row.
  *
- * @param constant a row that contains the value of the field
+ * @param constant a row whose first value is the value of the field
  */
 final private[orc] class OrcConstantField(field: OrcField[SpecializedGetters], constant: InternalRow)
     extends OrcField[SpecializedGetters] {
