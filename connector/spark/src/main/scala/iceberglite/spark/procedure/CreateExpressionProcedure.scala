@@ -32,7 +32,8 @@ object CreateExpressionProcedure extends Procedure {
   ))
 
   override def call(arguments: Arguments, context: ProcedureContext): Seq[Row] = {
-    val term = parsed(arguments(expression), context)
+    // A missing table is reported before an invalid expression.
+    lazy val term = parsed(arguments(expression), context)
     val requestedName = arguments.get(expressionName)
     requestedName.filter(_.trim.isEmpty).foreach { blank =>
       throw InvalidArgument(s"argument ${expressionName.name}", s"'$blank'", "It must not be blank")
