@@ -6,7 +6,6 @@ import scala.util.Try
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.spec.IcebergError.ValidationFailed
 import iceberglite.spec.TestMetadata._
 import iceberglite.spec.metadata.{MetadataLogEntry, StatisticsFile, TableMetadata}
 import iceberglite.table._
@@ -323,17 +322,6 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
       Files.delete(link)
     }
     catalog.close()
-  }
-
-  test("a drop keeps another table's files if the metadata folder is a link to that of the other table") {
-    val victim = filled(hadoop(), Victim)
-    val linked = Files.createDirectories(warehouse.resolve("db/linked"))
-    val target = Paths.get(victim.location.stripPrefix("file:"), "metadata")
-    Files.createSymbolicLink(linked.resolve("metadata"), target)
-    for (purge <- Seq(false, true)) {
-      val error = intercept[ValidationFailed](assertFilesKept(hadoop().drop(Evil.copy(name = "linked"), purge)))
-      assert(error.getMessage.startsWith("Cannot drop table") && error.getMessage.endsWith("or remove the link"))
-    }
   }
 
   test("a purge keeps another table's files if the location is its directory, a parent, a child, a link or the root") {
