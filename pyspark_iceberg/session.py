@@ -155,8 +155,8 @@ def _add_catalog(
 def _check_catalog(spark: SparkSession, settings: Mapping[str, str], of_builder: Mapping[str, object]) -> None:
     """If the session has a catalog with this name, check that it has these settings.
 
-    Spark would not load the catalog again with other settings. If the catalog has additional settings that are not
-    among those of the builder either, this is a warning.
+    Spark would not load the catalog again with other settings. If the catalog has additional settings that the
+    builder does not have with the same values either, this is a warning.
     """
     wanted = {key: value for key, value in settings.items() if key.startswith(CATALOG_PREFIX)}
     prefix = min(wanted, key=len)
@@ -170,7 +170,9 @@ def _check_catalog(spark: SparkSession, settings: Mapping[str, str], of_builder:
             "(spark.stop())"
         )
     keys = [row["key"] for row in spark.sql("SET").collect() if row["key"].startswith(f"{prefix}.")]
-    additional = sorted(key[len(prefix) + 1 :] for key in keys if key not in wanted and key not in of_builder)
+    additional = sorted(
+        key[len(prefix) + 1 :] for key in keys if key not in wanted and spark.conf.get(key) != of_builder.get(key)
+    )
     if additional:
         warnings.warn(
             f"The catalog {name} of the running session has additional settings, which remain in effect: "

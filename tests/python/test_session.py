@@ -97,6 +97,8 @@ def test_only_the_settings_of_the_catalog_itself_are_compared(tmp_path: Path) ->
     _add_catalog(session, catalog_settings(tmp_path, catalog="lite2", default=False))
     with pytest.warns(UserWarning, match="has additional settings, which remain in effect: cache-enabled\\."):
         _add_catalog(session, catalog_settings(tmp_path))
+    with pytest.warns(UserWarning, match="remain in effect: cache-enabled\\."):
+        _add_catalog(session, catalog_settings(tmp_path), {"spark.sql.catalog.lite.cache-enabled": "true"})
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         _add_catalog(session, catalog_settings(tmp_path), {"spark.sql.catalog.lite.cache-enabled": "false"})

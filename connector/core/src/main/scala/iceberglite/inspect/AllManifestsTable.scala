@@ -11,7 +11,7 @@ import iceberglite.tree.SnapshotFiles
  * The manifests of all snapshots. A manifest that belongs to several snapshots has one row for each of them. In version
  * 4, the roots are included.
  */
-object AllManifestsTable extends MetadataTable with ManifestRows {
+object AllManifestsTable extends GroupedTable with ManifestRows {
   override val name = "all_manifests"
   override val showsOneSnapshot = false
 
@@ -28,19 +28,16 @@ object AllManifestsTable extends MetadataTable with ManifestRows {
   override def columns(metadata: TableMetadata): Schema =
     if (ManifestColumns.hasLevels(metadata)) Schema(0, withoutLevel.fields :+ ManifestColumns.Level) else withoutLevel
 
-  override def rows(table: Table, snapshot: Option[Snapshot]): Iterator[MetadataRow] =
-    select(table, snapshot, RowRequest.all(schema(table)))
-
   /**
    * Returns a group for each snapshot. All manifest lists count with the length of the newest one, because a request to
    * the storage for each snapshot would take long.
    */
-  override def groups(table: Table, snapshot: Option[Snapshot], request: RowRequest): Option[Vector[MetadataRows]] = {
+  override def groupsOf(table: Table, snapshot: Option[Snapshot], request: RowRequest): Vector[MetadataRows] = {
     val snapshots = table.metadata.snapshots
     lazy val newest = snapshots.lastOption.fold(0L)(SnapshotManifestRows.rootLength(table.io, _))
-    Some(snapshots.map { s =>
+    snapshots.map { s =>
       new SnapshotManifestRows(table.name, table.io, table.metadata, s, this, request, () => newest)
-    })
+    }
   }
 
   override def valuesOf(metadata: TableMetadata, files: SnapshotFiles): Iterator[Vector[Any]] = {

@@ -18,7 +18,7 @@ final class FilesTable private[inspect] (
     layout: EntryLayout,
     contents: Seq[ManifestContent],
     scope: FileScope
-) extends MetadataTable {
+) extends GroupedTable {
   override def showsOneSnapshot: Boolean = scope == FileScope.OneSnapshot
 
   override def schema(table: Table): Schema = {
@@ -26,16 +26,13 @@ final class FilesTable private[inspect] (
     Schema(0, layout.columns(files, new ReadableMetrics(table.schema)).map(_.field))
   }
 
-  override def rows(table: Table, snapshot: Option[Snapshot]): Iterator[MetadataRow] =
-    select(table, snapshot, RowRequest.all(schema(table)))
-
-  override def groups(table: Table, snapshot: Option[Snapshot], request: RowRequest): Option[Vector[MetadataRows]] = {
+  override def groupsOf(table: Table, snapshot: Option[Snapshot], request: RowRequest): Vector[MetadataRows] = {
     val rows = new EntryRows(layout, new PartitionStruct(table.metadata), table.schema, request)
     val pruning = new EntryPruning(request, table.tree().specs)
-    Some(scope.parts(table, snapshot, contents, layout).collect {
+    scope.parts(table, snapshot, contents, layout).collect {
       case (files, part) if request.filter == AlwaysTrue || pruning.mightMatch(part) =>
         new PartRows(part, table.io, rows, Some(files))
-    })
+    }
   }
 }
 

@@ -64,6 +64,22 @@ trait MetadataTable {
   def showsOneSnapshot: Boolean
 }
 
+/** A metadata table whose rows are always divided into groups, because it may be large. */
+private[inspect] trait GroupedTable extends MetadataTable {
+
+  /** Returns the groups of the requested rows; see [[groups]]. */
+  protected def groupsOf(table: Table, snapshot: Option[Snapshot], request: RowRequest): Vector[MetadataRows]
+
+  final override def groups(
+      table: Table,
+      snapshot: Option[Snapshot],
+      request: RowRequest
+  ): Option[Vector[MetadataRows]] = Some(groupsOf(table, snapshot, request))
+
+  final override def rows(table: Table, snapshot: Option[Snapshot]): Iterator[MetadataRow] =
+    select(table, snapshot, RowRequest.all(schema(table)))
+}
+
 object MetadataTables {
 
   /** All metadata tables. */

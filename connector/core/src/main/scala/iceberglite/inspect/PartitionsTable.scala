@@ -12,7 +12,7 @@ import iceberglite.tree.MetadataTree
  * The record and file counts of each partition in a snapshot. There is one row for each partition of each partition
  * spec. An unpartitioned table has a single row, or no row if it has no files.
  */
-object PartitionsTable extends MetadataTable {
+object PartitionsTable extends GroupedTable {
   override val name = "partitions"
   override val showsOneSnapshot = true
 
@@ -46,18 +46,15 @@ object PartitionsTable extends MetadataTable {
     Schema(0, if (partition.isEmpty) measures else key ++ measures)
   }
 
-  override def rows(table: Table, snapshot: Option[Snapshot]): Iterator[MetadataRow] =
-    select(table, snapshot, RowRequest.all(schema(table)))
-
   /** Returns a group for the statistics file of the snapshot, or groups of manifests that have no common partition. */
-  override def groups(table: Table, snapshot: Option[Snapshot], request: RowRequest): Option[Vector[MetadataRows]] = {
+  override def groupsOf(table: Table, snapshot: Option[Snapshot], request: RowRequest): Vector[MetadataRows] = {
     val (tree, metadata) = (table.tree(), table.metadata)
     val (partition, columns) = (new PartitionStruct(metadata), schema(table))
     val pruning = new EntryPruning(request, tree.specs)
     val needsUpdates = updates.exists(request.needs)
     val times =
       if (needsUpdates) metadata.snapshots.map(s => s.snapshotId -> s.timestampMs).toMap else Map.empty[Long, Long]
-    Some(snapshot.toVector.flatMap { s =>
+    snapshot.toVector.flatMap { s =>
       val files = MetadataTree.at(s, tree)
       val parts = files.parts.filter(part => request.filter == AlwaysTrue || pruning.mightMatch(part))
       val fromParts = new PartitionRows(_, table.io, partition, columns, request, times, Some(files))
@@ -70,7 +67,7 @@ object PartitionsTable extends MetadataTable {
       statistics.filter(_.mayBeUsed).fold[Vector[MetadataRows]](PartitionGroups.of(parts, tree.specs).map(fromParts))(
         Vector(_)
       )
-    })
+    }
   }
 
   private def statisticsOf(table: Table, snapshot: Snapshot): Option[PartitionStatisticsFile] =

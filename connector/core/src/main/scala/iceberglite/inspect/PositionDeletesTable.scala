@@ -18,7 +18,7 @@ import iceberglite.table.Table
  * The positions in the position delete files and deletion vectors of a snapshot. Equality deletes have no positions and
  * are not shown.
  */
-object PositionDeletesTable extends MetadataTable {
+object PositionDeletesTable extends GroupedTable {
   override val name = "position_deletes"
   override val showsOneSnapshot = true
 
@@ -31,24 +31,21 @@ object PositionDeletesTable extends MetadataTable {
     hasContentRange = table.metadata.formatVersion.number >= FormatVersion.V3.number
   )
 
-  override def rows(table: Table, snapshot: Option[Snapshot]): Iterator[MetadataRow] =
-    select(table, snapshot, RowRequest.all(schema(table)))
-
-  override def groups(table: Table, snapshot: Option[Snapshot], request: RowRequest): Option[Vector[MetadataRows]] = {
+  override def groupsOf(table: Table, snapshot: Option[Snapshot], request: RowRequest): Vector[MetadataRows] = {
     val columns = layout(table)
     val selection = new RequestedRows(columns.schema, request)
     val entries =
       FileScope.OneSnapshot.parts(table, snapshot, Seq(ManifestContent.Deletes), EntryLayout.LiveFiles).iterator
         .flatMap { case (files, part) => files.entries(part) }
     val files = entries.filter(e => e.isLive && e.file.content == Content.PositionDeletes).map(_.file)
-    Some(files.filter(columns.mightMatch(_, request, selection)).map { file =>
+    files.filter(columns.mightMatch(_, request, selection)).map { file =>
       if (file.keyMetadata.isDefined) throw Unsupported(
         s"encrypted delete file ${file.path}",
         s"This release does not support encryption; read ${table.name} with an engine that does"
       )
       val withoutMetrics = file.copy(metrics = Metrics.Empty, splitOffsets = Vector.empty)
       new PositionDeleteRows(table.io, withoutMetrics, columns, request)
-    }.toVector)
+    }.toVector
   }
 }
 

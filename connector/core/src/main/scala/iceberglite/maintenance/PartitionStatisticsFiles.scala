@@ -123,7 +123,7 @@ object PartitionStatisticsFiles {
   ): Either[String, Vector[PartitionStatistics]] = {
     val rows = reading(io, metadata, file)(complete(_, PartitionStatisticsUpdate.validity(metadata), maxRows))
     val snapshot = metadata.snapshotsById.get(file.snapshotId)
-    rows.right.flatMap(found => snapshot.flatMap(difference(found, _)).toLeft(found))
+    rows.flatMap(found => snapshot.flatMap(difference(found, _)).toLeft(found))
   }
 
   private def complete(

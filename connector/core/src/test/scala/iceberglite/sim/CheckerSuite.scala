@@ -81,7 +81,6 @@ class CheckerSuite extends AnyFunSuite {
         }
       ),
       LinearHistory,
-      LinearHistory,
       Outcomes,
       NoMissingOrOrphanFiles,
       ExpectedRows

@@ -146,7 +146,7 @@ object IcebergError {
 
     /**
      * The commit deletes rows that a search has found by their keys, and the result of the search may no longer hold.
-     * The same rows can be deleted by their keys instead.
+     * A commit that deletes these rows by key does not depend on the search.
      */
     case object SearchedRows extends ChangeScope
   }

@@ -57,9 +57,9 @@ class SingleValueSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         padded.put(7.toByte).put(bytes.duplicate()).put(7.toByte)
         padded.position(1).limit(bytes.remaining + 1)
         Seq(ByteOrder.BIG_ENDIAN, ByteOrder.LITTLE_ENDIAN).foreach { order =>
-          assert(SingleValue.decode(t, padded.duplicate().order(order)) == value)
+          val buffer = padded.duplicate().order(order)
+          assert(SingleValue.decode(t, buffer) == value && buffer.position() == 1)
         }
-        assert(padded.position() == 1)
     }
   }
 
