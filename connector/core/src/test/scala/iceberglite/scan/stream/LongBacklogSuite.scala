@@ -104,7 +104,11 @@ object LongBacklog {
         offset = StreamOffset.parse(StreamOffset.toJson(batch.to))
         planner.prepare(state, offset, Limit)
         batches += 1
-        if (batches % 20 == 1) mostUsed = math.max(mostUsed, usedMebibytes())
+        if (batches % 20 == 1) {
+          // The garbage of a running preparation must not count. The batch that it found does.
+          planner.awaitPreparation()
+          mostUsed = math.max(mostUsed, usedMebibytes())
+        }
       }
       planner.awaitPreparation()
     }
