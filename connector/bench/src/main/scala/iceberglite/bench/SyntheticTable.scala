@@ -18,7 +18,7 @@ import iceberglite.spec.update.MetadataUpdate.{AddSnapshot, SetProperties, SetSn
 import iceberglite.spec.IcebergError
 import iceberglite.storage.HadoopFileIO
 import iceberglite.table.{Change, Committer, Table, TableIdentifier, TableVersion}
-import iceberglite.tree.{FileChanges, ManifestCache, MetadataTree, TreeHeader, TreeTable}
+import iceberglite.tree.{FileChanges, ManifestCache, MetadataTree, NewSnapshotHeader, TreeTable}
 
 /**
  * Writes the metadata of a table with ten columns, fifty partitions and any number of data files. The data files do not
@@ -62,7 +62,7 @@ object SyntheticTable {
     val metadata = (0 until files by FilesPerCommit).foldLeft(empty(location)) { (base, from) =>
       val added = (from until math.min(from + FilesPerCommit, files)).map(metadataOnlyFile(location, _, files)).toVector
       val id = base.snapshots.size + 1L
-      val header = TreeHeader(
+      val header = NewSnapshotHeader(
         id,
         base.currentSnapshot,
         id,

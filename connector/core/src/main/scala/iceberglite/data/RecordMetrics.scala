@@ -4,7 +4,7 @@ import java.math.BigDecimal
 import java.nio.ByteBuffer
 import java.util.Comparator
 
-import iceberglite.metrics.{ColumnMetrics, DoubleRange, FloatRange, MetricsModes}
+import iceberglite.metrics.{ColumnMetrics, DoubleCollector, FloatCollector, MetricsModes}
 import iceberglite.spec.file.MetricMaps
 import iceberglite.spec.property.MetricsMode
 import iceberglite.spec.property.MetricsMode.{Counts, NoMetrics}
@@ -103,14 +103,14 @@ private object MinMax {
   }
 
   final private class Floats extends MinMax {
-    private val range = new FloatRange
+    private val range = new FloatCollector
     override def add(value: AnyRef): Unit = range.add(value.asInstanceOf[java.lang.Float].floatValue)
     override def nans: Long = range.values.nanCount
     override def bounds: Option[(Literal, Literal)] = range.values.bounds
   }
 
   final private class Doubles extends MinMax {
-    private val range = new DoubleRange
+    private val range = new DoubleCollector
     override def add(value: AnyRef): Unit = range.add(value.asInstanceOf[java.lang.Double].doubleValue)
     override def nans: Long = range.values.nanCount
     override def bounds: Option[(Literal, Literal)] = range.values.bounds

@@ -91,7 +91,8 @@ object MetadataTables {
     ManifestsTable,
     AllManifestsTable,
     PartitionsTable
-  ) ++ FilesTable.all ++ FilesTable.entries :+ PositionDeletesTable :+ NodesTable :+ HealthTable :+ PropertiesTable
+  ) ++ FilesTable.all ++ FilesTable.entries ++
+    Vector(PositionDeletesTable, MetadataTreeTable, HealthTable, PropertiesTable)
 
   /** Returns a metadata table by its name, ignoring case. */
   def find(name: String): Option[MetadataTable] = all.find(_.name.equalsIgnoreCase(name))

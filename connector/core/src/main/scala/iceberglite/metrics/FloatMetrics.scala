@@ -14,7 +14,7 @@ import iceberglite.spec.types.Literal.{DoubleLiteral, FloatLiteral}
 final case class FloatingValues(nanCount: Long, bounds: Option[(Literal, Literal)])
 
 /** Collects [[FloatingValues]] of a float column. */
-final class FloatRange {
+final class FloatCollector {
   private var nans = 0L
   private var minimum = Float.PositiveInfinity
   private var maximum = Float.NegativeInfinity
@@ -33,7 +33,7 @@ final class FloatRange {
 }
 
 /** Collects [[FloatingValues]] of a double column. */
-final class DoubleRange {
+final class DoubleCollector {
   private var nans = 0L
   private var minimum = Double.PositiveInfinity
   private var maximum = Double.NegativeInfinity

@@ -39,7 +39,7 @@ trait MetadataTree {
    * @param cache receives the contents of the written files
    */
   def write(
-      header: TreeHeader,
+      header: NewSnapshotHeader,
       table: TreeTable,
       parent: Option[SnapshotFiles],
       changes: FileChanges,
@@ -77,7 +77,7 @@ object MetadataTree {
 
   /** Writes the tree of a new snapshot in the layout of the table's format version. */
   def write(
-      header: TreeHeader,
+      header: NewSnapshotHeader,
       table: TreeTable,
       changes: FileChanges,
       earlier: Option[WrittenTree],
@@ -190,7 +190,7 @@ final case class FileChanges(
  * @param attempt the number of earlier attempts of this commit. The file names contain it, so that they differ between
  *   attempts
  */
-final case class TreeHeader(
+final case class NewSnapshotHeader(
     snapshotId: Long,
     parent: Option[Snapshot],
     sequenceNumber: Long,

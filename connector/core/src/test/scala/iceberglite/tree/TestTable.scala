@@ -30,7 +30,7 @@ final class TestTable(
     version: FormatVersion = FormatVersion.V2,
     properties: Map[String, String] = Map.empty,
     cache: ManifestCache = ManifestCache.Disabled,
-    val io: InMemoryIO = new InMemoryIO
+    val io: CountingMemoryIO = new CountingMemoryIO
 ) {
   var metadata: TableMetadata = TestMetadata(schema, specs, version, properties = properties)
 
@@ -55,9 +55,9 @@ final class TestTable(
 
   def live: Vector[ManifestEntry] = entries.filter(_.isLive)
 
-  def header(attempt: Int = 0): TreeHeader = {
+  def header(attempt: Int = 0): NewSnapshotHeader = {
     val id = metadata.snapshots.size + 1L
-    TreeHeader(
+    NewSnapshotHeader(
       id,
       metadata.currentSnapshot,
       if (metadata.formatVersion == FormatVersion.V1) 0 else metadata.lastSequenceNumber + 1,
@@ -75,7 +75,7 @@ final class TestTable(
   }
 
   /** Writes the metadata tree of a snapshot, without a commit. The tree may reuse files of an earlier attempt. */
-  def write(header: TreeHeader, changes: FileChanges, earlier: Option[WrittenTree] = None): WrittenTree =
+  def write(header: NewSnapshotHeader, changes: FileChanges, earlier: Option[WrittenTree] = None): WrittenTree =
     MetadataTree.write(header, tree, changes, earlier, cache)
 
   def append(added: ContentFile*): WrittenTree = commit(added.toVector)

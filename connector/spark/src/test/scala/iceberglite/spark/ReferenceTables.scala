@@ -49,7 +49,7 @@ import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.{NestedField, PrimitiveType}
 import iceberglite.spec.types.Type._
 import iceberglite.table.KnownProperties
-import iceberglite.tree.{InMemoryIO, TestTable}
+import iceberglite.tree.{CountingMemoryIO, TestTable}
 
 /** The tables of `docs/reference.md`, as lines of Markdown, rendered from the registries that the code uses. */
 private[iceberglite] object ReferenceTables {
@@ -169,7 +169,7 @@ private[iceberglite] object ReferenceTables {
   private def sample: TestTable = new TestTable(
     Schema(0, Vector(NestedField.optional(1, "c", LongType))),
     Vector(PartitionSpec(0, Vector(PartitionField(1, PartitionSpec.FirstFieldId, "c", Identity)))),
-    io = new InMemoryIO
+    io = new CountingMemoryIO
   )
 
   /** Returns a section for each group of metadata tables that have the same columns. */

@@ -24,7 +24,7 @@ object ToyTree extends MetadataTree {
     new ToyFiles(snapshot, table)
 
   override def write(
-      header: TreeHeader,
+      header: NewSnapshotHeader,
       table: TreeTable,
       parent: Option[SnapshotFiles],
       changes: FileChanges,
@@ -55,7 +55,7 @@ object ToyTree extends MetadataTree {
     WrittenToy(path, changes.allAdded, removed, addedRows)
   }
 
-  private def newEntry(added: OlderFile, header: TreeHeader): ManifestEntry = {
+  private def newEntry(added: OlderFile, header: NewSnapshotHeader): ManifestEntry = {
     val file = added.file.copy(firstRowId = None)
     ManifestEntry(Added, Some(header.snapshotId), Some(added.sequenceNumber), Some(header.sequenceNumber), file)
   }

@@ -9,7 +9,7 @@ import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName.{INT32, INT64}
 
 import iceberglite.data.{FieldChecks, RecordSource}
 import iceberglite.data.parquet.shred.{LeafColumn, LeafShredder}
-import iceberglite.metrics.{DoubleRange, FloatRange, FloatingValues}
+import iceberglite.metrics.{DoubleCollector, FloatCollector, FloatingValues}
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.types.NestedField
 import iceberglite.spec.types.Type._
@@ -61,7 +61,7 @@ final private class RecordLongLeaf(target: LeafColumn) extends RecordLeaf(target
 }
 
 final private class RecordFloatLeaf(target: LeafColumn) extends RecordLeaf(target) {
-  private val range = new FloatRange
+  private val range = new FloatCollector
 
   override def write(values: Array[AnyRef], ordinal: Int, repetition: Int): Unit = {
     val value = values(ordinal)
@@ -77,7 +77,7 @@ final private class RecordFloatLeaf(target: LeafColumn) extends RecordLeaf(targe
 }
 
 final private class RecordDoubleLeaf(target: LeafColumn) extends RecordLeaf(target) {
-  private val range = new DoubleRange
+  private val range = new DoubleCollector
 
   override def write(values: Array[AnyRef], ordinal: Int, repetition: Int): Unit = {
     val value = values(ordinal)

@@ -1,6 +1,6 @@
 package iceberglite.scan.stream
 
-import iceberglite.scan.stream.StreamPosition.{InCommit, InForeignCommit, InSnapshot}
+import iceberglite.scan.stream.StreamPosition.{InCommit, InApacheIcebergCommit, InSnapshot}
 import iceberglite.spec.metadata.{Snapshot, SummaryKey}
 
 /**
@@ -60,7 +60,7 @@ object StreamBacklog {
     (offset.position, rest.take(1).toVector.headOption) match {
       case (InSnapshot(_, files), Some(snapshot)) => unread + whole(snapshot).without(files)
       case (InCommit(_, files), Some(snapshot)) => unread + added(snapshot).without(files)
-      case (InForeignCommit(_, _), Some(snapshot)) => unread + added(snapshot)
+      case (InApacheIcebergCommit(_, _), Some(snapshot)) => unread + added(snapshot)
       case _ => unread
     }
   }

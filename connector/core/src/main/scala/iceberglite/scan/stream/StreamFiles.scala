@@ -45,7 +45,7 @@ final private[stream] class StreamFiles(state: StreamState, content: StreamConte
   /** Returns the steps with the remaining files of a commit. @param skipped the number of files that were read */
   def rest(commit: Snapshot, skipped: Long): Iterator[StreamStep] = stepsOf(commit, _.index < skipped).iterator
 
-  /** Like [[rest]]. @param position the position in an offset of Apache Iceberg, see [[InForeignCommit]] */
+  /** Like [[rest]]. @param position the position in an offset of Apache Iceberg, see [[InApacheIcebergCommit]] */
   def restOfForeign(commit: Snapshot, position: Long): Iterator[StreamStep] =
     stepsOf(commit, wasRead(commit, position)).iterator
 
@@ -89,7 +89,7 @@ final private[stream] class StreamFiles(state: StreamState, content: StreamConte
    * A file that a commit added.
    *
    * @param index the number of the file in the commit
-   * @param foreignIndex the number of the file in Apache Iceberg's offsets, see [[InForeignCommit]]
+   * @param foreignIndex the number of the file in Apache Iceberg's offsets, see [[InApacheIcebergCommit]]
    */
   final private class AddedFile(val task: FileScanTask, val index: Long, val foreignIndex: Long)
 

@@ -19,9 +19,9 @@ final case class StreamOffset(position: StreamPosition, commits: Int = 0, table:
 
 /**
  * The JSON form of offsets. The offsets of Apache Iceberg (version 1, with the keys `snapshot_id`, `position` and
- * `scan_all_files`) are also read. An offset of Apache Iceberg with the position [[InForeignCommit]] is written in the
- * same form. Batches never end with this position, so the query writes only offsets of iceberg-lite to its checkpoint.
- * Apache Iceberg rejects these offsets because of their version.
+ * `scan_all_files`) are also read. An offset of Apache Iceberg with the position [[InApacheIcebergCommit]] is written
+ * in the same form. Batches never end with this position, so the query writes only offsets of iceberg-lite to its
+ * checkpoint. Apache Iceberg rejects these offsets because of their version.
  */
 object StreamOffset extends JsonFormat[StreamOffset] {
   private val Document = "the offset of a stream"
@@ -69,7 +69,7 @@ object StreamOffset extends JsonFormat[StreamOffset] {
     if (snapshotId < 0) StreamOffset(Empty)
     else if (json(ScanAllFiles).boolean) StreamOffset(InSnapshot(snapshotId, math.max(0L, position)))
     else if (position <= 0) StreamOffset(InCommit(snapshotId, 0))
-    else StreamOffset(InForeignCommit(snapshotId, position))
+    else StreamOffset(InApacheIcebergCommit(snapshotId, position))
   }
 
   private def requireVersion(json: JsonValue, supported: Int): Unit = {
@@ -82,7 +82,7 @@ object StreamOffset extends JsonFormat[StreamOffset] {
   override def write(offset: StreamOffset, out: JsonGenerator): Unit = {
     out.writeStartObject()
     offset.position match {
-      case InForeignCommit(snapshotId, position) => writeForeign(out, snapshotId, position)
+      case InApacheIcebergCommit(snapshotId, position) => writeForeign(out, snapshotId, position)
       case Empty => writeOwn(out, offset, "empty")
       case After(_) => writeOwn(out, offset, "after")
       case InSnapshot(_, files) => writeOwn(out, offset, "in-snapshot", Some(files))

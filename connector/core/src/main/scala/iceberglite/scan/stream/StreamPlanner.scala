@@ -133,7 +133,7 @@ final class StreamPlanner(content: StreamContent, cache: ManifestCache) {
    */
   private def endOf(state: StreamState, to: StreamPosition, head: Snapshot): StreamPosition = to match {
     case InCommit(_, 0) => head.parentSnapshotId.fold[StreamPosition](Empty)(After)
-    case InForeignCommit(_, position) => filesOf(state).endOfForeign(head, position)
+    case InApacheIcebergCommit(_, position) => filesOf(state).endOfForeign(head, position)
     case other => other
   }
 
@@ -158,7 +158,7 @@ final class StreamPlanner(content: StreamContent, cache: ManifestCache) {
       case Empty => files.of(history.all(state))
       case InSnapshot(id, read) => files.rest(whole(state, reached(id)), read) ++ later(id)
       case InCommit(id, read) => files.rest(reached(id), read) ++ later(id)
-      case InForeignCommit(id, foreign) => files.restOfForeign(reached(id), foreign) ++ later(id)
+      case InApacheIcebergCommit(id, foreign) => files.restOfForeign(reached(id), foreign) ++ later(id)
       case After(id) => later(id)
     }
   }

@@ -42,7 +42,7 @@ object StreamPosition {
    * @param id the id of the snapshot
    * @param position the number of the first file that was not read
    */
-  final case class InForeignCommit(id: Long, position: Long) extends StreamPosition {
+  final case class InApacheIcebergCommit(id: Long, position: Long) extends StreamPosition {
     override def snapshotId: Option[Long] = Some(id)
   }
 

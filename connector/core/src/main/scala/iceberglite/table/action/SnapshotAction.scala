@@ -9,7 +9,7 @@ import iceberglite.spec.metadata.{Operation, Snapshot, SnapshotRef, TableMetadat
 import iceberglite.spec.update.MetadataUpdate.{AddSnapshot, SetSnapshotRef}
 import iceberglite.spec.update.Requirement.AssertRefSnapshotId
 import iceberglite.table.{Action, _}
-import iceberglite.tree.{FileChanges, ManifestCache, MetadataTree, TreeHeader, WrittenTree}
+import iceberglite.tree.{FileChanges, ManifestCache, MetadataTree, NewSnapshotHeader, WrittenTree}
 
 /**
  * An action that adds a snapshot. The action tracks the metadata files that its attempts wrote, so that a later attempt
@@ -82,8 +82,8 @@ abstract class SnapshotAction(to: SnapshotTarget) extends Action {
     ids
   }
 
-  private def header(base: TableMetadata, parent: Option[Snapshot], ids: SnapshotAction.Identity): TreeHeader =
-    TreeHeader(
+  private def header(base: TableMetadata, parent: Option[Snapshot], ids: SnapshotAction.Identity): NewSnapshotHeader =
+    NewSnapshotHeader(
       ids.snapshotId,
       parent,
       SnapshotAction.sequenceNumber(base),

@@ -3,7 +3,7 @@ package iceberglite.tree.manifestlist
 import iceberglite.spec.FormatVersion
 import iceberglite.spec.IcebergError.ValidationFailed
 import iceberglite.spec.file.{Content, ContentFile, ManifestEntry}
-import iceberglite.tree.{TreeHeader, TreeTable}
+import iceberglite.tree.{NewSnapshotHeader, TreeTable}
 
 /** Checks that the files that a commit adds conform to the specification ("Manifests", "Delete Formats"). */
 private[iceberglite] object AddedFileCheck {
@@ -13,7 +13,7 @@ private[iceberglite] object AddedFileCheck {
    *
    * @throws ValidationFailed if the file violates a rule; the message names the file and the rule
    */
-  def check(entry: ManifestEntry, header: TreeHeader, table: TreeTable): Unit = {
+  def check(entry: ManifestEntry, header: NewSnapshotHeader, table: TreeTable): Unit = {
     val version = table.metadata.formatVersion
     val file = entry.file
     if (!table.specs.byId.contains(file.specId)) {

@@ -16,7 +16,7 @@ import iceberglite.tree.{
   SeenParts,
   SnapshotFiles,
   TreeCopy,
-  TreeHeader,
+  NewSnapshotHeader,
   TreeTable,
   WrittenTree
 }
@@ -41,7 +41,7 @@ object ManifestListTree extends MetadataTree {
     new ManifestListFiles(snapshot, table, cache)
 
   override def write(
-      header: TreeHeader,
+      header: NewSnapshotHeader,
       table: TreeTable,
       parent: Option[SnapshotFiles],
       changes: FileChanges,

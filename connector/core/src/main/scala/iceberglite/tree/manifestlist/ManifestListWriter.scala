@@ -18,13 +18,13 @@ import iceberglite.tree.{
   ParallelWriter,
   RemovedDataFiles,
   SharedTuples,
-  TreeHeader,
+  NewSnapshotHeader,
   TreeTable
 }
 
 /** Writes the metadata tree of a snapshot in one commit attempt; see [[ManifestListTree]]. */
 final private[manifestlist] class ManifestListWriter(
-    header: TreeHeader,
+    header: NewSnapshotHeader,
     table: TreeTable,
     parent: Option[ManifestListFiles],
     changes: FileChanges,

@@ -4,11 +4,11 @@ import java.util.concurrent.atomic.AtomicInteger
 
 import iceberglite.spec.file.{EntryStatus, FileFormat, ManifestEntry}
 import iceberglite.spec.file.EntryStatus.{Added, Deleted, Existing}
-import iceberglite.tree.{EntrySizeEstimates, ParallelWriter, TreeHeader}
+import iceberglite.tree.{EntrySizeEstimates, ParallelWriter, NewSnapshotHeader}
 
 /** Writes leaf manifests. Thread-safe. */
 final private[root] class LeafManifestWriter(
-    header: TreeHeader,
+    header: NewSnapshotHeader,
     columns: StatsColumns,
     output: ParallelWriter
 ) {

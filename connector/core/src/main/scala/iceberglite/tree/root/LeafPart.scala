@@ -62,7 +62,7 @@ final private[root] class LeafPart(
   override lazy val partitions: Option[Vector[FieldSummary]] = PartitionSummaries.of(leaf.specId, leaf.stats, columns)
   override lazy val metrics: Metrics = columns.metrics(leaf.stats)
 
-  override def entries(io: FileIO): Iterator[ManifestEntry] = positioned(all(io)).map(_._2)
+  override def entries(io: FileIO): Iterator[ManifestEntry] = positioned(allEntries(io)).map(_._2)
 
   /** Whether the manifest has the columns of version 4. */
   def isColumnar: Boolean = leaf.format != FileFormat.Avro
@@ -77,7 +77,7 @@ final private[root] class LeafPart(
   /**
    * Returns the entries that the part lists, with their positions in the file.
    *
-   * @param entries all entries of the file; see [[all]]
+   * @param entries all entries of the file; see [[allEntries]]
    */
   def positioned(entries: Iterator[ManifestEntry]): Iterator[(Long, ManifestEntry)] =
     entries.zipWithIndex.collect {
@@ -85,14 +85,14 @@ final private[root] class LeafPart(
     }
 
   /** Reads the entries at the given positions, even if the deletion vector removes them. */
-  def at(io: FileIO, positions: DeletionVector): Iterator[ManifestEntry] =
-    all(io).zipWithIndex.collect { case (e, i) if positions.isDeleted(i.toLong) => e }
+  def entriesAt(io: FileIO, positions: DeletionVector): Iterator[ManifestEntry] =
+    allEntries(io).zipWithIndex.collect { case (e, i) if positions.isDeleted(i.toLong) => e }
 
   /**
    * Reads all entries of the file, including those that the deletion vector removes, with their inherited values. Row
    * ids are assigned before entries are dropped, because the first row id of a file depends on all files before it.
    */
-  def all(io: FileIO): Iterator[ManifestEntry] = {
+  def allEntries(io: FileIO): Iterator[ManifestEntry] = {
     val shared = new SharedTuples
     val entries = leaf.format match {
       case FileFormat.Avro => Manifests.read(io, LeafUpgrade.manifest(leaf, stats), specs.byId, specs.sources)
@@ -134,7 +134,8 @@ final private[root] class LeafPart(
   }
 
   /** Reads the same entries as [[contents]], one after the other. Inherited values are not filled in. */
-  def own(io: FileIO): Iterator[ContentEntry] = RootManifests.stream(io, path, columns, length, checkKind)(counted)
+  def storedEntries(io: FileIO): Iterator[ContentEntry] =
+    RootManifests.stream(io, path, columns, length, checkKind)(counted)
 
   private def checkKind(kind: ManifestKind): Unit = {
     val expected = if (content == ManifestContent.Data) ManifestKind.DataLeaf else ManifestKind.DeleteLeaf
@@ -177,7 +178,7 @@ final private[root] class LeafPart(
   }
 
   override def copyTo(table: TreeTable, copy: TreeCopy): Long = {
-    val files = if (removed.isEmpty) copy else new CopyWithRemovedFiles(copy, at(table.io, vector))
+    val files = if (removed.isEmpty) copy else new CopyWithRemovedFiles(copy, entriesAt(table.io, vector))
     if (isColumnar) new RootCopy(table.io, columns, files).writeLeaf(this)
     else new ManifestPart(LeafUpgrade.manifest(leaf, stats), specs).copyTo(table, files)
   }

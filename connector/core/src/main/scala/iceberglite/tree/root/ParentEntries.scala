@@ -59,7 +59,7 @@ private[root] object ParentEntries {
     }
     val entries = counted.map(m => LeafUpgrade.entry(withRowIds(m, rowIds), columns))
     val leaves = entries.map(new LeafPart(_, Array.emptyByteArray, columns, table.specs))
-    ParentEntries(entries, leaves, Vector.empty, Map.empty, leaf => leaf.positioned(leaf.all(table.io)))
+    ParentEntries(entries, leaves, Vector.empty, Map.empty, leaf => leaf.positioned(leaf.allEntries(table.io)))
   }
 
   /** Refuses a manifest of Apache Iceberg's draft of version 4, which has other columns than the leaves of a root. */

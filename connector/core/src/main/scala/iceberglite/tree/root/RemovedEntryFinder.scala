@@ -2,7 +2,7 @@ package iceberglite.tree.root
 
 import iceberglite.puffin.DeletionVector
 import iceberglite.spec.file.{EntryStatus, ManifestContent, ManifestEntry}
-import iceberglite.tree.{FileChanges, FilePart, RemovedDataFiles, TreeHeader, TreeTable}
+import iceberglite.tree.{FileChanges, FilePart, RemovedDataFiles, NewSnapshotHeader, TreeTable}
 
 /**
  * The entries that a commit removes.
@@ -32,7 +32,7 @@ final private[root] case class RemovedEntries(
 final private[root] class RemovedEntryFinder(
     base: ParentEntries,
     changes: FileChanges,
-    header: TreeHeader,
+    header: NewSnapshotHeader,
     table: TreeTable
 ) {
 

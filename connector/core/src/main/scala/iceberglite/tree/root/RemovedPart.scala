@@ -27,7 +27,7 @@ final private[root] class RemovedPart(leaf: LeafPart, positions: Array[Byte], sn
   override def metrics: Metrics = leaf.metrics
 
   override def entries(io: FileIO): Iterator[ManifestEntry] =
-    leaf.at(io, removed).map(_.copy(status = EntryStatus.Deleted, snapshotId = Some(snapshotId)))
+    leaf.entriesAt(io, removed).map(_.copy(status = EntryStatus.Deleted, snapshotId = Some(snapshotId)))
 
   override def forReading: FilePart = new RemovedPart(leaf.forReading, positions, snapshotId)
 

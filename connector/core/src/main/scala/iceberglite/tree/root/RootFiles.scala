@@ -112,7 +112,8 @@ final private[root] class RootFiles(
    * cache, they are cached together, so that snapshots with different deletion vectors share them.
    */
   def positioned(leaf: LeafPart): Iterator[(Long, ManifestEntry)] = leaf.positioned(table.reading {
-    if (cache.canCache(leaf.whole)) cache.entriesOf(leaf.cacheKey(io))(leaf.all(io).toArray).iterator else leaf.all(io)
+    if (cache.canCache(leaf.whole)) cache.entriesOf(leaf.cacheKey(io))(leaf.allEntries(io).toArray).iterator
+    else leaf.allEntries(io)
   })
 
   override def partsWrittenBy(isGiven: Long => Boolean): Vector[FilePart] = parts.filter {

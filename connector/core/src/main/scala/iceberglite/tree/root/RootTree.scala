@@ -6,7 +6,15 @@ import iceberglite.spec.FormatVersion
 import iceberglite.spec.IcebergError.InvalidMetadata
 import iceberglite.spec.metadata.{Snapshot, TableMetadata}
 import iceberglite.spec.partition.TableExpression
-import iceberglite.tree.{FileChanges, ManifestCache, MetadataTree, SnapshotFiles, TreeHeader, TreeTable, WrittenTree}
+import iceberglite.tree.{
+  FileChanges,
+  ManifestCache,
+  MetadataTree,
+  SnapshotFiles,
+  NewSnapshotHeader,
+  TreeTable,
+  WrittenTree
+}
 
 /**
  * The layout of metadata trees in version 4: a root manifest, which lists files and leaf manifests. A small commit
@@ -33,7 +41,7 @@ final private[iceberglite] class RootTree(
     new RootFiles(snapshot, table, columnsOf(table), cache)
 
   override def write(
-      header: TreeHeader,
+      header: NewSnapshotHeader,
       table: TreeTable,
       parent: Option[SnapshotFiles],
       changes: FileChanges,

@@ -3,12 +3,12 @@ package iceberglite.tree.root
 import iceberglite.spec.file.{Content, ContentFile, ManifestEntry}
 import iceberglite.spec.file.EntryStatus.{Added, Existing}
 import iceberglite.spec.property.TableProperty
-import iceberglite.tree.{FileChanges, ManifestCache, ParallelWriter, SnapshotFiles, TreeHeader, TreeTable}
+import iceberglite.tree.{FileChanges, ManifestCache, ParallelWriter, SnapshotFiles, NewSnapshotHeader, TreeTable}
 import iceberglite.tree.manifestlist.AddedFileCheck
 
 /** Writes the metadata tree of a snapshot in one commit attempt; see [[RootTree]]. */
 final private[root] class RootWriter(
-    header: TreeHeader,
+    header: NewSnapshotHeader,
     table: TreeTable,
     parent: Option[SnapshotFiles],
     changes: FileChanges,

@@ -90,7 +90,7 @@ final private[root] class TreeInvariants(
     if (leaf.isColumnar) columnarLeaf(leaf) else avroLeaf(leaf)
 
   private def avroLeaf(leaf: LeafPart): Vector[TreeViolation] = {
-    leaf.all(io).foreach(_ => ())
+    leaf.allEntries(io).foreach(_ => ())
     Vector.empty
   }
 
@@ -103,7 +103,7 @@ final private[root] class TreeInvariants(
     val isCarriedOver = leaf.leaf.version.status != EntryStatus.Added
     val found = Vector.newBuilder[TreeViolation]
     val counted = LeafManifestWriter.count(
-      leaf.own(io).map { e =>
+      leaf.storedEntries(io).map { e =>
         found ++= narrow(leaf, e)
         found ++= check(
           "I11",

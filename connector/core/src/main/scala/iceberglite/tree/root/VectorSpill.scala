@@ -5,14 +5,14 @@ import java.nio.ByteBuffer
 import iceberglite.puffin.{DeletionVectorFiles, NewBlob, PuffinWriter}
 import iceberglite.spec.file.EntryStatus
 import iceberglite.storage.FileSink
-import iceberglite.tree.TreeHeader
+import iceberglite.tree.NewSnapshotHeader
 import iceberglite.tree.root.VectorContent.{InPuffin, Inline}
 
 /**
  * Moves deletion vectors of leaves from a root to a Puffin file, if they would make the root too large. Only vectors
  * that a commit carries over are moved, so that a commit never writes its new vectors to a separate file.
  */
-final private[root] class VectorSpill(header: TreeHeader, output: FileSink, limits: RootLimits) {
+final private[root] class VectorSpill(header: NewSnapshotHeader, output: FileSink, limits: RootLimits) {
 
   /**
    * Returns the entries of a root, in which large vectors are stored in a Puffin file.

@@ -18,13 +18,13 @@ import iceberglite.spec.file.{EntryStatus, ManifestContent, ManifestEntry, Manif
 import iceberglite.spec.json.TableMetadataJson
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.tree.manifestlist.{ManifestHeader, ManifestListHeader, ManifestLists, Manifests}
-import iceberglite.tree.{InMemoryIO, ManifestCache, ManifestsOnly, TestTable, TreeTable}
+import iceberglite.tree.{CountingMemoryIO, ManifestCache, ManifestsOnly, TestTable, TreeTable}
 
 /**
  * Creates the manifest lists and manifests of a [[LongHistory]] when they are read, and counts the reads. Each list has
  * the manifest of its commit, and a manifest of an earlier commit, which must not be read.
  */
-final private class LongHistoryIO(scratch: InMemoryIO, metadata: TableMetadata) extends FileIOWrapper(scratch) {
+final private class LongHistoryIO(scratch: CountingMemoryIO, metadata: TableMetadata) extends FileIOWrapper(scratch) {
   val reads = new AtomicLong
 
   private val template: ManifestFile = manifestOf("mem:/t/template.avro", 1L)
@@ -81,7 +81,7 @@ object LongBacklog {
     val (commits, ofEnd, file) = (args(0).toLong, args(1).toLong, Paths.get(args(2)))
     LongHistory.write(commits.toInt, "mem:/t", file)
     val metadata = TableMetadataJson.read(file.toString, Files.readAllBytes(file))
-    val io = new LongHistoryIO(new InMemoryIO, metadata)
+    val io = new LongHistoryIO(new CountingMemoryIO, metadata)
     val reader = new BacklogReader(StreamState(TreeTable("lite.db.t", io, metadata), metadata.currentSnapshot))
     val before = reader.mostUsed
     reader.read(Empty, ofEnd)

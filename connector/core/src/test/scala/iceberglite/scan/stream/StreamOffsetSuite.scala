@@ -16,7 +16,7 @@ class StreamOffsetSuite extends AnyFunSuite {
     StreamOffset(Empty, table = Some(uuid)),
     StreamOffset(InSnapshot(Long.MaxValue, 0), table = Some(uuid)),
     StreamOffset(InCommit(7, 123456789012L), 3, Some(uuid)),
-    StreamOffset(InForeignCommit(7, 2)),
+    StreamOffset(InApacheIcebergCommit(7, 2)),
     StreamOffset(After(7), Int.MaxValue)
   )
 
@@ -33,7 +33,7 @@ class StreamOffsetSuite extends AnyFunSuite {
   test("an offset of Apache Iceberg is read") {
     assert(foreign(-1, -1, scanAll = false) == Empty)
     assert(foreign(7, 0, scanAll = false) == InCommit(7, 0))
-    assert(foreign(7, 3, scanAll = false) == InForeignCommit(7, 3))
+    assert(foreign(7, 3, scanAll = false) == InApacheIcebergCommit(7, 3))
     assert(foreign(7, 3, scanAll = true) == InSnapshot(7, 3))
   }
 

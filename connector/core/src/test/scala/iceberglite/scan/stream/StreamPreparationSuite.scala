@@ -15,7 +15,7 @@ import iceberglite.spec.types.NestedField
 import iceberglite.spec.types.Type.IntType
 import iceberglite.table.{Actions, Table, TestTables}
 import iceberglite.table.action.RollbackToSnapshot
-import iceberglite.tree.{InMemoryIO, ManifestCache, ManifestsOnly, TestTable}
+import iceberglite.tree.{CountingMemoryIO, ManifestCache, ManifestsOnly, TestTable}
 import iceberglite.tree.TestTable.{file, nameOf}
 
 /** Tests which files a planner reads when it plans several batches, and batches that are planned in advance. */
@@ -95,7 +95,7 @@ class StreamPreparationSuite extends AnyFunSuite {
   }
 
   /** Storage whose reads wait for [[release]] after [[block]]. */
-  final private class BlockedReads(files: InMemoryIO) extends FileIOWrapper(files) {
+  final private class BlockedReads(files: CountingMemoryIO) extends FileIOWrapper(files) {
     private val (begun, released) = (new CountDownLatch(1), new CountDownLatch(1))
     @volatile private var blocked = false
 

@@ -20,7 +20,7 @@ import iceberglite.spec.types.Literal
 import iceberglite.spec.types.Literal._
 import iceberglite.spec.types.NestedField.optional
 import iceberglite.spec.types.Type._
-import iceberglite.tree.InMemoryIO
+import iceberglite.tree.CountingMemoryIO
 import iceberglite.tree.manifestlist.ManifestSamples
 import iceberglite.tree.root.EntryContent._
 import iceberglite.tree.root.RootSamples.columnsOf
@@ -67,8 +67,8 @@ class RootManifestsSuite extends AnyFunSuite {
   )
   private val everyContent = Vector(data, added, vector, equality, leaf, deletes, inline)
 
-  private def io(bytes: Array[Byte]): InMemoryIO = {
-    val storage = new InMemoryIO
+  private def io(bytes: Array[Byte]): CountingMemoryIO = {
+    val storage = new CountingMemoryIO
     storage.write(path, bytes)
     storage
   }

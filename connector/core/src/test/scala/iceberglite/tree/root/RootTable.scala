@@ -21,7 +21,7 @@ final private[root] class RootTable(
   val testTable = new TestTable(schema, specs, version)
   private val tree = new RootTree(RootSamples.expressions, limits)
 
-  def io: InMemoryIO = testTable.io
+  def io: CountingMemoryIO = testTable.io
 
   def files(snapshot: Snapshot): SnapshotFiles =
     if (snapshot.manifestList.exists(_.endsWith(".avro")))

@@ -48,7 +48,7 @@ object SmallRoots extends MetadataTree {
     tree.at(snapshot, table, cache)
 
   override def write(
-      header: TreeHeader,
+      header: NewSnapshotHeader,
       table: TreeTable,
       parent: Option[SnapshotFiles],
       changes: FileChanges,

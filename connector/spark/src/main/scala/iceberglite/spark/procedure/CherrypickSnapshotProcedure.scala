@@ -17,9 +17,9 @@ object CherrypickSnapshotProcedure extends Procedure {
   override val description =
     "Apply the changes of a snapshot, which may be staged or on any branch, to the current state of the table"
   override val parameters: Seq[Parameter[_]] = Seq(Parameter.table, snapshot)
-  override val output: StructType = CurrentSnapshot.cherrypickColumns
+  override val output: StructType = CurrentSnapshotResult.cherrypickColumns
 
-  override def call(arguments: Arguments, context: ProcedureContext): Seq[Row] = CurrentSnapshot.cherrypickResult(
+  override def call(arguments: Arguments, context: ProcedureContext): Seq[Row] = CurrentSnapshotResult.cherrypickResult(
     arguments(snapshot),
     context.change(arguments(Parameter.table))(_ => new action.CherryPick(arguments(snapshot)))
   )

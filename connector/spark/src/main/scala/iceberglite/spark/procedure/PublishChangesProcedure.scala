@@ -14,11 +14,11 @@ object PublishChangesProcedure extends Procedure {
   override val name = "publish_changes"
   override val description = "Apply the changes that a session with `spark.wap.id` has staged"
   override val parameters: Seq[Parameter[_]] = Seq(Parameter.table, wapId)
-  override val output: StructType = CurrentSnapshot.cherrypickColumns
+  override val output: StructType = CurrentSnapshotResult.cherrypickColumns
 
   override def call(arguments: Arguments, context: ProcedureContext): Seq[Row] = {
     val change = context.change(arguments(Parameter.table))(_ => new action.PublishChanges(arguments(wapId)))
     val staged = change._1.metadata.snapshots.filter(_.summary.get(SummaryKey.WapId).contains(arguments(wapId)))
-    CurrentSnapshot.cherrypickResult(staged.head.snapshotId, change)
+    CurrentSnapshotResult.cherrypickResult(staged.head.snapshotId, change)
   }
 }

@@ -17,9 +17,9 @@ object RollbackToSnapshotProcedure extends Procedure {
   override val name = "rollback_to_snapshot"
   override val description = "Roll back to an earlier snapshot in the history of the current snapshot"
   override val parameters: Seq[Parameter[_]] = Seq(Parameter.table, snapshot)
-  override val output: StructType = CurrentSnapshot.rollbackColumns
+  override val output: StructType = CurrentSnapshotResult.rollbackColumns
 
-  override def call(arguments: Arguments, context: ProcedureContext): Seq[Row] = CurrentSnapshot.rollbackResult(
+  override def call(arguments: Arguments, context: ProcedureContext): Seq[Row] = CurrentSnapshotResult.rollbackResult(
     context.change(arguments(Parameter.table))(_ => new action.RollbackToSnapshot(arguments(snapshot)))
   )
 }

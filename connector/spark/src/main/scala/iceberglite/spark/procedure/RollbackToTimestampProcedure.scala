@@ -18,9 +18,9 @@ object RollbackToTimestampProcedure extends Procedure {
   override val description =
     "Roll back to the newest snapshot in the history of the current snapshot that is older than a given timestamp"
   override val parameters: Seq[Parameter[_]] = Seq(Parameter.table, timestamp)
-  override val output: StructType = CurrentSnapshot.rollbackColumns
+  override val output: StructType = CurrentSnapshotResult.rollbackColumns
 
-  override def call(arguments: Arguments, context: ProcedureContext): Seq[Row] = CurrentSnapshot.rollbackResult(
+  override def call(arguments: Arguments, context: ProcedureContext): Seq[Row] = CurrentSnapshotResult.rollbackResult(
     context.change(arguments(Parameter.table))(_ => new action.RollbackToTimestamp(arguments(timestamp)))
   )
 }

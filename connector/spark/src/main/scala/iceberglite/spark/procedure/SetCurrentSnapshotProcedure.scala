@@ -18,9 +18,9 @@ object SetCurrentSnapshotProcedure extends Procedure {
   override val description =
     "Set any snapshot of the table as the current snapshot, even if it is not an ancestor of the current one"
   override val parameters: Seq[Parameter[_]] = Seq(Parameter.table, snapshot, ref)
-  override val output: StructType = CurrentSnapshot.setColumns
+  override val output: StructType = CurrentSnapshotResult.setColumns
 
-  override def call(arguments: Arguments, context: ProcedureContext): Seq[Row] = CurrentSnapshot.rollbackResult(
+  override def call(arguments: Arguments, context: ProcedureContext): Seq[Row] = CurrentSnapshotResult.rollbackResult(
     context.change(arguments(Parameter.table)) { table =>
       new action.SetCurrentSnapshot(selected(table, arguments.get(snapshot), arguments.get(ref)))
     }

@@ -18,7 +18,7 @@ import iceberglite.spark.read.files.{
   IcebergInputPartition,
   ScanColumns
 }
-import iceberglite.spark.read.formats.FileRead
+import iceberglite.spark.read.formats.FileReadParameters
 import iceberglite.spec.partition.PartitionSpec
 import iceberglite.spec.schema.NameMapping
 import iceberglite.storage.HadoopFileIO
@@ -70,7 +70,7 @@ final private[read] class IcebergReaderFactory(
       val columns = fileDeletes.columns
       val values = new FileValues(specs, columns.metadataIds, settings.rows)
       val nonEmptyDeletes = Some(fileDeletes).filterNot(_.isEmpty)
-      val fileRead = FileRead(columns.fields, mapping, values, nonEmptyDeletes, settings, conf, io, tableName)
+      val fileRead = FileReadParameters(columns.fields, mapping, values, nonEmptyDeletes, settings, conf, io, tableName)
       formats.of(task.format, task.path).open(task, fileRead)
     }
   }

@@ -3,7 +3,7 @@ package iceberglite.spark.inspect
 import org.apache.spark.sql.types._
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.inspect.{HealthTable, MetadataTable, MetadataTables, NodesTable, PropertiesTable}
+import iceberglite.inspect.{HealthTable, MetadataTable, MetadataTables, MetadataTreeTable, PropertiesTable}
 import iceberglite.spark.SharedSession
 
 /** Compares metadata tables, properties and descriptions with those of Apache Iceberg. */
@@ -25,7 +25,7 @@ class PeerDescriptionsSuite extends AnyFunSuite with SharedSession {
   )
 
   /** The metadata tables that Apache Iceberg does not have. */
-  private val onlyOurs: Set[MetadataTable] = Set(HealthTable, NodesTable, PropertiesTable)
+  private val onlyOurs: Set[MetadataTable] = Set(HealthTable, MetadataTreeTable, PropertiesTable)
 
   private def create(statements: Seq[String]): String = {
     val t = newTable()

@@ -5,7 +5,7 @@ import org.apache.parquet.io.api.Binary
 import org.apache.parquet.schema.PrimitiveType
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName._
 
-import iceberglite.metrics.{DoubleRange, FloatRange, FloatingValues}
+import iceberglite.metrics.{DoubleCollector, FloatCollector, FloatingValues}
 
 /** Passes the values of a column from a reader to a writer, without boxing them. */
 abstract private[copy] class ColumnValues {
@@ -54,7 +54,7 @@ private[copy] object ColumnValues {
   }
 
   final private class Floats extends FloatingColumn {
-    private val range = new FloatRange
+    private val range = new FloatCollector
     override def copy(from: ColumnReader, to: ColumnWriter, repetition: Int, definition: Int): Unit = {
       val value = from.getFloat
       range.add(value)
@@ -65,7 +65,7 @@ private[copy] object ColumnValues {
   }
 
   final private class Doubles extends FloatingColumn {
-    private val range = new DoubleRange
+    private val range = new DoubleCollector
     override def copy(from: ColumnReader, to: ColumnWriter, repetition: Int, definition: Int): Unit = {
       val value = from.getDouble
       range.add(value)

@@ -8,7 +8,7 @@ import iceberglite.data.{DataSource, FileFaults, Projection}
 import iceberglite.data.avro.AvroRowIterator
 import iceberglite.spark.read.deletes.LiveBatch
 import iceberglite.spark.read.files.{FileBatches, FileTask}
-import iceberglite.spark.read.formats.{BatchFormat, FileRead}
+import iceberglite.spark.read.formats.{BatchFormat, FileReadParameters}
 import iceberglite.spark.read.vector.PositionsVector
 import iceberglite.spec.file.FileFormat
 
@@ -70,7 +70,7 @@ private[read] object AvroBatches extends BatchFormat {
 
   override def format: FileFormat = FileFormat.Avro
 
-  override def open(task: FileTask, read: FileRead): AvroBatches = {
+  override def open(task: FileTask, read: FileReadParameters): AvroBatches = {
     val columns = read.columns
     val capacity = read.settings.rows
     val positions = new PositionsVector

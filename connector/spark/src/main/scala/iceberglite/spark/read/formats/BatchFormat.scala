@@ -18,7 +18,7 @@ private[read] trait BatchFormat {
    *
    * @throws iceberglite.spec.IcebergError.UnreadableFile if the file is invalid or cannot be read
    */
-  def open(task: FileTask, read: FileRead): FileBatches
+  def open(task: FileTask, read: FileReadParameters): FileBatches
 }
 
 /**
@@ -32,7 +32,7 @@ private[read] trait BatchFormat {
  * @param conf the configuration of the table's storage, with the settings that Spark's Parquet reader needs
  * @param tableName the name of the table, for messages
  */
-final private[read] case class FileRead(
+final private[read] case class FileReadParameters(
     fields: Vector[NestedField],
     mapping: Option[NameMapping],
     values: FileValues,

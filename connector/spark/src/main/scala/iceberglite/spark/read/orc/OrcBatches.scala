@@ -7,7 +7,7 @@ import iceberglite.data.{DataSource, Projection}
 import iceberglite.data.orc.{OrcBatchReader, OrcPart}
 import iceberglite.spark.read.deletes.LiveBatch
 import iceberglite.spark.read.files.{FileBatches, FileTask}
-import iceberglite.spark.read.formats.{BatchFormat, FileRead}
+import iceberglite.spark.read.formats.{BatchFormat, FileReadParameters}
 import iceberglite.spark.read.vector.PositionsVector
 import iceberglite.spec.IcebergError.UnreadableFile
 import iceberglite.spec.file.FileFormat
@@ -42,7 +42,7 @@ private[read] object OrcBatches extends BatchFormat {
 
   override def format: FileFormat = FileFormat.Orc
 
-  override def open(task: FileTask, read: FileRead): OrcBatches = {
+  override def open(task: FileTask, read: FileReadParameters): OrcBatches = {
     val columns = read.columns
     val capacity = read.settings.rows
     val positions = new PositionsVector

@@ -17,7 +17,7 @@ import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarBatch}
 import iceberglite.parquet.ParquetInput
 import iceberglite.spark.read.deletes.{FileDeletes, LiveBatch}
 import iceberglite.spark.read.files.{BatchSettings, FileBatches, FileTask}
-import iceberglite.spark.read.formats.{BatchFormat, FileRead}
+import iceberglite.spark.read.formats.{BatchFormat, FileReadParameters}
 import iceberglite.spark.read.vector.RowCompactor
 import iceberglite.spec.file.FileFormat
 
@@ -65,7 +65,7 @@ final private[read] class ParquetFiles(conf: Configuration) extends BatchFormat 
 
   override def format: FileFormat = FileFormat.Parquet
 
-  override def open(task: FileTask, read: FileRead): ParquetBatches = {
+  override def open(task: FileTask, read: FileReadParameters): ParquetBatches = {
     val projections = new FileProjections(read.fields, read.mapping, read.values, read.tableName)
     ParquetBatches.open(task, projections, jobs, read.settings, read.deletes)
   }

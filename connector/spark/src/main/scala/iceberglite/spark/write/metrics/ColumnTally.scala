@@ -4,7 +4,7 @@ import java.math.BigDecimal
 import java.nio.ByteBuffer
 import java.util.Arrays
 
-import iceberglite.metrics.{DoubleRange, FloatRange, FloatingValues}
+import iceberglite.metrics.{DoubleCollector, FloatCollector, FloatingValues}
 import iceberglite.spec.types.{Literal, PrimitiveType, SingleValue}
 import iceberglite.spec.types.Literal.DecimalLiteral
 
@@ -45,7 +45,7 @@ final private[write] class LongTally(literal: Long => Literal) extends ColumnTal
 }
 
 final private[write] class FloatTally extends ColumnTally {
-  private val range = new FloatRange
+  private val range = new FloatCollector
 
   def add(value: Float): Unit = range.add(value)
 
@@ -54,7 +54,7 @@ final private[write] class FloatTally extends ColumnTally {
 }
 
 final private[write] class DoubleTally extends ColumnTally {
-  private val range = new DoubleRange
+  private val range = new DoubleCollector
 
   def add(value: Double): Unit = range.add(value)
 

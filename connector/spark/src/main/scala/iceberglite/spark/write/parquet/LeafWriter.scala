@@ -4,7 +4,7 @@ import org.apache.parquet.io.api.Binary
 import org.apache.spark.sql.catalyst.expressions.SpecializedGetters
 
 import iceberglite.data.parquet.shred.{LeafColumn, LeafShredder}
-import iceberglite.metrics.{DoubleRange, FloatRange, FloatingValues}
+import iceberglite.metrics.{DoubleCollector, FloatCollector, FloatingValues}
 import iceberglite.spark.write.files.{RowBytes, RowFaults, SparkRowSource, TimeOfDay, UuidText}
 
 /** Writes primitive values of Spark's rows to one column of the file. */
@@ -48,7 +48,7 @@ final private[parquet] class ParquetTimeLeaf(target: LeafColumn) extends LeafWri
 }
 
 final private[parquet] class ParquetFloatLeaf(target: LeafColumn) extends LeafWriter(target) {
-  private val range = new FloatRange
+  private val range = new FloatCollector
 
   override def write(values: SpecializedGetters, ordinal: Int, repetition: Int): Unit =
     if (values.isNullAt(ordinal)) writeNull(repetition)
@@ -62,7 +62,7 @@ final private[parquet] class ParquetFloatLeaf(target: LeafColumn) extends LeafWr
 }
 
 final private[parquet] class ParquetDoubleLeaf(target: LeafColumn) extends LeafWriter(target) {
-  private val range = new DoubleRange
+  private val range = new DoubleCollector
 
   override def write(values: SpecializedGetters, ordinal: Int, repetition: Int): Unit =
     if (values.isNullAt(ordinal)) writeNull(repetition)

@@ -20,7 +20,7 @@ import iceberglite.puffin.DeletionVector
 import iceberglite.scan.deletes.RowDeletes
 import iceberglite.spark.convert.SparkTypes
 import iceberglite.spark.read.deletes.FileDeletes
-import iceberglite.spark.read.formats.{BatchFormat, FileRead}
+import iceberglite.spark.read.formats.{BatchFormat, FileReadParameters}
 import iceberglite.spec.IcebergError.UnreadableFile
 import iceberglite.spec.expr.{Bind, Expression, Term}
 import iceberglite.spec.expr.Expression.AlwaysTrue
@@ -110,7 +110,7 @@ abstract class FileBatchTests(format: DataFormat) extends AnyFunSuite with Scala
         deletes: Option[FileDeletes] = None
     ): FileBatches = {
       val settings = BatchSettings(columnar = true, capacity, offHeap = false)
-      reader.open(task, FileRead(fields, None, values, deletes, settings, new Configuration(false), io, "t"))
+      reader.open(task, FileReadParameters(fields, None, values, deletes, settings, new Configuration(false), io, "t"))
     }
 
     def expected(fields: Vector[NestedField]): Vector[UnsafeRow] = {

@@ -11,7 +11,7 @@ import iceberglite.tree.MetadataTree
  * The metadata table `tree`: the files of a snapshot's metadata tree, which are a root or manifest list and manifests.
  * Apache Iceberg has no such metadata table.
  */
-object NodesTable extends MetadataTable {
+object MetadataTreeTable extends MetadataTable {
   override val name = "tree"
   override val showsOneSnapshot = true
 

@@ -7,7 +7,7 @@ import iceberglite.spec.IcebergError.ValidationFailed
 import iceberglite.table.Table
 
 /** The result columns of procedures that change the current snapshot. */
-private[procedure] object CurrentSnapshot {
+private[procedure] object CurrentSnapshotResult {
   private val current = Procedure.column("current_snapshot_id", LongType, "Snapshot that is current after the call")
 
   /** @param mayHaveNoSnapshot whether the table may have no snapshot before the call */
