@@ -1,4 +1,5 @@
--- Overwrites and deletes are staged like appends; spark.wap.id has no effect on a table without write.wap.enabled.
+-- Overwrites, deletes, updates and merges are staged like appends.
+-- Without write.wap.enabled, spark.wap.id has no effect on a table.
 
 CREATE TABLE t (id INT, p STRING) USING iceberg PARTITIONED BY (p) TBLPROPERTIES ('write.wap.enabled' = 'true');
 
@@ -13,6 +14,15 @@ DELETE FROM t WHERE p = 'a';
 SET spark.wap.id = new-b;
 
 INSERT OVERWRITE t PARTITION (p = 'b') SELECT 20;
+
+SET spark.wap.id = update-b;
+
+UPDATE t SET id = 21 WHERE p = 'b';
+
+SET spark.wap.id = merge;
+
+MERGE INTO t USING (SELECT 1 AS id UNION ALL SELECT 3) s ON t.id = s.id
+WHEN MATCHED THEN UPDATE SET p = 'merged' WHEN NOT MATCHED THEN INSERT (id, p) VALUES (s.id, 'c');
 
 SET spark.wap.id = empty;
 
@@ -46,7 +56,9 @@ WHERE summary['wap.id'] IS NOT NULL ORDER BY 1;
 ----
 drop-a | delete | 1
 empty | delete | 0
+merge | overwrite | 3
 new-b | overwrite | 2
+update-b | overwrite | 2
 
 CALL ${catalog}.system.publish_changes('db.t', 'drop-a');
 

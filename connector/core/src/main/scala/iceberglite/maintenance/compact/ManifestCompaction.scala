@@ -37,11 +37,11 @@ final class ManifestCompaction(
    */
   def run(): (Table, ManifestRewriteResult) = {
     val after = table.transaction(summary).add(action).commit()
-    val isCommitted = after.metadata.currentSnapshotId != table.metadata.currentSnapshotId
-    def count(key: String) = after.currentSnapshot.flatMap(_.count(key)).getOrElse(0L).toInt
-    val result =
-      if (isCommitted) ManifestRewriteResult(count("manifests-replaced"), count("manifests-created"))
-      else ManifestRewriteResult.Empty
+    // The newest snapshot may be that of another writer.
+    val result = action.snapshotIn(after.metadata).fold(ManifestRewriteResult.Empty) { snapshot =>
+      def count(key: String) = snapshot.count(key).getOrElse(0L).toInt
+      ManifestRewriteResult(count("manifests-replaced"), count("manifests-created"))
+    }
     (after, result)
   }
 

@@ -123,13 +123,16 @@ abstract class SnapshotAction(to: SnapshotTarget) extends Action {
   override def committed(metadata: TableMetadata, context: CommitContext): Unit =
     if (attempts.isEmpty) Cleanup.delete(context.io, ownFiles ++ writtenFiles.map(_.path))
     else for {
-      ids <- identity
-      snapshot <- metadata.findSnapshot(ids.snapshotId)
+      snapshot <- snapshotIn(metadata)
       tree <- attempts.find(t => snapshot.manifestList.contains(t.pointer))
     } {
       Cleanup.delete(context.io, attempts.flatMap(_.written).distinct.filterNot(tree.references))
       Cleanup.delete(context.io, (ownFiles ++ writtenFiles.map(_.path)) -- tree.added.map(_.path))
     }
+
+  /** Returns the snapshot of this action if a version of the table contains it. */
+  private[iceberglite] def snapshotIn(metadata: TableMetadata): Option[Snapshot] =
+    identity.flatMap(ids => metadata.findSnapshot(ids.snapshotId))
 
   override def abandoned(context: CommitContext): Unit = {
     deleteAttempts(context)

@@ -34,7 +34,7 @@ private[iceberglite] object AddedFileCheck {
         checkVersion(file, version)
         if (file.isDeletionVector) checkVector(file, version)
         else if (version >= FormatVersion.V3) {
-          refuse(file, "is a position delete file, and version 3 allows only deletion vectors")
+          refuse(file, s"is a position delete file, and version $version allows only deletion vectors")
         }
       case Content.EqualityDeletes =>
         checkVersion(file, version)
@@ -43,13 +43,13 @@ private[iceberglite] object AddedFileCheck {
   }
 
   /**
-   * Checks that the row count of an existing file is known, because version 3 assigns row ids according to this count
-   * (spec version 3: "Row lineage").
+   * Checks that the row count of an existing file is known, because versions 3 and later assign row ids according to this
+   * count (spec version 3: "Row lineage").
    *
    * @throws ValidationFailed if the file has no valid row count
    */
   def checkExisting(file: ContentFile): Unit = if (!file.hasRecordCount) throw ValidationFailed(
-    s"Cannot assign row ids, which version 3 requires, to the rows of ${file.path}: its manifest entry has no valid " +
+    s"Cannot assign row ids, which format versions 3 and later require, to the rows of ${file.path}: its manifest entry has no valid " +
       s"row count (record_count ${file.recordCount}). Delete or overwrite the rows of its partition to remove the file"
   )
 

@@ -80,14 +80,19 @@ private[rules] object ColumnTest {
 
   def of(e: Expression): Option[ColumnTest] = e match {
     case comparison: BinaryComparison => compared(comparison)
-    case In(Increasing(t), NonNull(values)) => anyOf(t, values.map(long))
-    case InSet(Increasing(t), values) if values.nonEmpty && !values.contains(null) => anyOf(t, values.toSeq.map(long))
-    case In(PaddedColumn(text, length), NonNull(values)) => padded(text, length, values)
-    case InSet(PaddedColumn(text, length), values) if !values.contains(null) => padded(text, length, values.toSeq)
-    case In(TextPrefix(start), NonNull(values)) => disjunction(values.map(start.equalTo))
-    case InSet(TextPrefix(start), values) if values.nonEmpty && values.size <= MaxRanges && !values.contains(null) =>
-      disjunction(values.toSeq.map(start.equalTo))
+    case InList(Increasing(t), values) => anyOf(t, values.map(long))
+    case InList(PaddedColumn(text, length), values) => padded(text, length, values)
+    case InList(TextPrefix(start), values) if values.size <= MaxRanges => disjunction(values.map(start.equalTo))
     case _ => None
+  }
+
+  /** A list of at least one value, without null. Spark's optimizer converts long lists to sets. */
+  private object InList {
+    def unapply(e: Expression): Option[(Expression, Seq[Any])] = e match {
+      case In(value, NonNull(values)) => Some(value -> values)
+      case InSet(value, values) if values.nonEmpty && !values.contains(null) => Some(value -> values.toSeq)
+      case _ => None
+    }
   }
 
   private object NonNull {
@@ -174,7 +179,7 @@ private[rules] object ColumnTest {
     else between(t, values.min, values.max).map(_.copy(isExact = false))
 
   private def padded(text: Expression, length: Int, values: Seq[Any]): Option[ColumnTest] =
-    if (values.isEmpty || values.size > MaxRanges) None
+    if (values.size > MaxRanges) None
     else disjunction(values.collect { case value: UTF8String =>
       PaddedColumn.test(EqualTo(text, Literal(value, StringType)), text, length, value)
     })

@@ -121,7 +121,7 @@ class BatchWriteSuite extends AnyFunSuite with WriteFixture {
     val t = partitioned()
     frame(Seq(1L -> 1L)).writeTo(t).option("snapshot-property.Reviewed-By", "me").append()
     val summary = summaryOf(t)
-    assert(summary("engine-name") == "spark" && summary("engine-version") == "3.5.9")
+    assert(summary("engine-name") == "spark" && summary("engine-version") == spark.version)
     assert(summary("spark.app.id") == spark.sparkContext.applicationId && summary("Reviewed-By") == "me")
     assert(summary.contains("iceberg-lite-version") && summary("added-records") == "1")
   }

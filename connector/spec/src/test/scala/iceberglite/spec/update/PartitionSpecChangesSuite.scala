@@ -54,6 +54,7 @@ class PartitionSpecChangesSuite extends AnyFunSuite {
     val taken = intercept[InvalidArgument](base.addField(id, Bucket(4), Some("amount")))
     assert(taken.getMessage.contains("column amount"))
     intercept[InvalidArgument](base.addField(id, Bucket(4), Some("id")))
+    intercept[InvalidArgument](base.addField(id, Identity, Some("amount")))
     assert(base.addField(id, Identity).result.fields.last.name == "id")
   }
 

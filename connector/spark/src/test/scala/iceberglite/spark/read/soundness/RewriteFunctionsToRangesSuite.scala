@@ -70,6 +70,13 @@ class RewriteFunctionsToRangesSuite extends AnyFunSuite with SharedSession {
     assert(outcome("left(s, 8) IN ('20240229', '20240301')") == ((2, 48, true)))
   }
 
+  test("a long list of prefixes is not converted, whether or not Spark's optimizer makes it a set") {
+    val days = (1 to 31).map(day => f"'202402$day%02d'").mkString(", ")
+    for (threshold <- Seq("10", "100")) withConf("spark.sql.optimizer.inSetConversionThreshold" -> threshold) {
+      assert(outcome(s"left(s, 8) IN ($days)") == ((10, 96, true)))
+    }
+  }
+
   test("days begin at midnight in the session's time zone") {
     withConf("spark.sql.session.timeZone" -> "Asia/Kathmandu") {
       assert(outcome("date_trunc('DAY', ts) = TIMESTAMP '2024-02-29'") == ((2, 24, true)))
