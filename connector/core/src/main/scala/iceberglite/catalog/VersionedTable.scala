@@ -69,7 +69,7 @@ final private[catalog] class VersionedTable(
     if (number % VersionedTable.CleanupInterval == 0) {
       Cleanup.quietly(s"remove temporary files of $table")(files.removeStale(path))
     }
-    deleteExpired(next, committed)
+    Cleanup.quietly(s"delete old metadata files of $table")(deleteExpired(next, committed))
     committed
   }
 

@@ -8,6 +8,7 @@ import iceberglite.table.{
   Cleanup,
   DeletionReport,
   EmptyDirectories,
+  KeptReason,
   OtherTable,
   OwnedDeletion,
   OwnedPaths,
@@ -15,7 +16,7 @@ import iceberglite.table.{
   TableOwnership,
   TableVersion
 }
-import iceberglite.tree.{FilePart, MetadataPool, MetadataTree, SeenParts, TreeTable}
+import iceberglite.tree.{FilePart, MetadataPool, MetadataTree, Reachable, SeenParts, TreeTable}
 
 /**
  * Deletes the files that a table's metadata refers to, for `DROP TABLE ... PURGE`. Files that the table does not own
@@ -25,7 +26,7 @@ object PurgeTable {
 
   /**
    * Deletes the files. A file that cannot be deleted, or a manifest that cannot be read, does not prevent the deletion
-   * of the other files.
+   * of the other files. It is kept and reported.
    *
    * @param table the table's name, for messages
    * @param ownership the table's directories according to the catalog, determined before the catalog dropped the table
@@ -44,24 +45,21 @@ object PurgeTable {
       metadataFolder: Option[String] = None
   ): DeletionReport = {
     requireGcEnabled(table, version)
-    val metadata = version.metadata
     val owned = OwnedPaths.of(io, version, ownership)
     val deletion = new OwnedDeletion(io, owned)
-    val (tree, seen) = (TreeTable(table, io, metadata), new SeenParts)
-    val reachable = metadata.snapshots.flatMap { snapshot =>
-      orNone(s"list the files of snapshot ${snapshot.snapshotId}")(MetadataTree.at(snapshot, tree).reachable(seen))
+    val trees = treesOf(TreeTable(table, io, version.metadata))
+    val reachable = trees.flatMap(_._2)
+    metadataFolder.foreach(deleteVersionFiles(io, _, owned, version))
+    val content = MetadataPool.map(reachable.flatMap(_.parts)) { part =>
+      part.path -> contentPaths(io, part).map(delete(io, deletion, _))
     }
-    metadataFolder.foreach { folder =>
-      // This call determines the owned directories from the version files, which are deleted next.
-      owned.reasonToKeep(version.metadataLocation)
-      io.list(folder).map(_.path).filter(MetadataFiles.isVersionName).foreach(io.delete)
-    }
-    val content = MetadataPool.map(reachable.flatMap(_.parts))(part => delete(io, deletion, contentPaths(io, part)))
-    // The metadata is deleted last, so that the purge can be repeated if data or delete files remain.
+    val unread = trees.collect { case (Some(path), None) => path } ++ content.collect { case (path, None) => path }
+    // The metadata is deleted last, because it shows which files remain if the purge ends before.
     val metadataPaths = (reachable.flatMap(_.metadata) ++ ReachableFiles.namedInMetadataFile(version)).distinct
       .filterNot(path => MetadataFiles.isMetadataName(path) && metadataFolder.exists(owned.isIn(path, _)))
-    val (reports, parents) = (content :+ delete(io, deletion, metadataPaths)).unzip
-    val report = reports.reduce(_ ++ _)
+      .filterNot(unread.toSet)
+    val (reports, parents) = (content.flatMap(_._2) :+ delete(io, deletion, metadataPaths)).unzip
+    val report = reports.reduce(_ ++ _) ++ DeletionReport.of(0, unread.map(_ -> KeptReason.Unread))
     if (metadataFolder.isEmpty) removeEmptied(io, version, owned, parents.flatten)
     report.warn(s"Purging $table")
     report
@@ -80,6 +78,21 @@ object PurgeTable {
       s"Cannot purge table $table: its property ${TableProperty.Gc.key} is false, because other tables may use its " +
         "files. Drop the table without PURGE, or set the property to true first"
     )
+  }
+
+  /** Returns the files of each snapshot's metadata tree, with the path of its root. Unreadable trees are absent. */
+  private def treesOf(table: TreeTable): Vector[(Option[String], Option[Reachable])] = {
+    val seen = new SeenParts
+    table.metadata.snapshots.map { snapshot =>
+      snapshot.manifestList ->
+        orNone(s"list the files of snapshot ${snapshot.snapshotId}")(MetadataTree.at(snapshot, table).reachable(seen))
+    }
+  }
+
+  private def deleteVersionFiles(io: FileIO, folder: String, owned: OwnedPaths, version: TableVersion): Unit = {
+    // This call determines the owned directories from the version files, which are deleted next.
+    owned.reasonToKeep(version.metadataLocation)
+    io.list(folder).map(_.path).filter(MetadataFiles.isVersionName).foreach(io.delete)
   }
 
   /**
@@ -102,8 +115,8 @@ object PurgeTable {
     (DeletionReport.ofAll(results), deleted.flatMap(StoragePath.of(_, io.defaultFileSystem)).map(_.parent).distinct)
   }
 
-  private def contentPaths(io: FileIO, part: FilePart): Vector[String] =
-    orNone(s"read ${part.path}")(part.entries(io).map(_.file.path).toVector.distinct).getOrElse(Vector.empty)
+  private def contentPaths(io: FileIO, part: FilePart): Option[Vector[String]] =
+    orNone(s"read ${part.path}")(part.entries(io).map(_.file.path).toVector.distinct)
 
   private def orNone[A](what: String)(read: => A): Option[A] = {
     var found: Option[A] = None

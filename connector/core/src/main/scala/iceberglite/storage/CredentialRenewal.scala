@@ -118,6 +118,11 @@ object CredentialRenewal {
     private def renew(nowMs: Long): Unit =
       try {
         val renewed = newSource().renew(original.getRaw(Request))
+        if (renewed.expiresMs.exists(_ <= nowMs)) throw StorageFailed.at(
+          "renew the credentials of",
+          table,
+          "The new credentials have already expired. Check the clock of this machine"
+        )
         val conf = StorageSettings.configuration(original, renewed.properties)
         conf.set(HolderKey, key)
         valid = Valid(

@@ -60,6 +60,12 @@ object KeptReason {
     override def text: String = "it could not be confirmed that they are metadata files of this table"
   }
 
+  /** Metadata files that list other files. The files that they list remain too. */
+  case object Unread extends KeptReason {
+    override def text: String =
+      "they could not be read, so the files that they list were not deleted either; the log contains the errors"
+  }
+
   case object NotDeleted extends KeptReason {
     override def text: String = "the storage could not delete them; the log contains the errors"
   }

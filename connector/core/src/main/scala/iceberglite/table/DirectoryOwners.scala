@@ -2,21 +2,30 @@ package iceberglite.table
 
 import java.util.concurrent.ConcurrentHashMap
 
+import scala.util.Try
+
 import iceberglite.storage.{FileIO, FileInfo, MetadataFiles, StoragePath}
+import iceberglite.tree.MetadataPool
 
 /**
  * Finds other tables whose directory is equal to, above or below a given directory. Other tables are found by their
  * metadata folders in the file system, and through the catalog.
  *
  * @param version the version of the table whose files are checked
+ * @param readsAllFiles whether all metadata files in a folder are read to find other tables, instead of the newest ones
  */
-final private[table] class DirectoryOwners(io: FileIO, version: TableVersion, ownership: TableOwnership) {
+final private[table] class DirectoryOwners(
+    io: FileIO,
+    version: TableVersion,
+    ownership: TableOwnership,
+    readsAllFiles: Boolean
+) {
   import DirectoryOwners._
 
   private val ownMetadataFiles: Set[StoragePath] =
     (version.metadata.metadataLog.map(_.metadataFile) :+ version.metadataLocation).flatMap(pathOf).toSet
   private val ownFolder: Option[StoragePath] = pathOf(version.metadataLocation).map(_.parent)
-  private val isTableCache = new ConcurrentHashMap[StoragePath, java.lang.Boolean]
+  private val isTableCache = new ConcurrentHashMap[StoragePath, Try[Boolean]]
 
   def pathOf(path: String): Option[StoragePath] = StoragePath.of(path, io.defaultFileSystem)
 
@@ -40,8 +49,12 @@ final private[table] class DirectoryOwners(io: FileIO, version: TableVersion, ow
     found
   }
 
-  /** Returns whether a directory has a metadata folder that contains metadata files. */
-  def isTable(directory: StoragePath): Boolean = isTableCache.computeIfAbsent(directory, metadataFiles(_).nonEmpty)
+  /**
+   * Returns whether a directory has a metadata folder that contains metadata files. A failure is remembered, so that a
+   * directory with many files that cannot be listed is listed only once.
+   */
+  def isTable(directory: StoragePath): Boolean =
+    isTableCache.computeIfAbsent(directory, d => Try(metadataFiles(d).nonEmpty)).get
 
   /**
    * Returns the other tables that have metadata files in the directory's metadata folder, and the other tables of the
@@ -51,18 +64,21 @@ final private[table] class DirectoryOwners(io: FileIO, version: TableVersion, ow
     (tablesInFolder(directory) ++ Seq(directory, resolveLinks(directory)).distinct.flatMap(ownership.others)).distinct
 
   /**
-   * Finds other tables by the UUIDs in the metadata files that are not in this table's metadata log. Only the newest
-   * files are read, because the current metadata file of a table in use is one of the newest files. In the folder of a
-   * JDBC, Hive or REST table, files named `v<N>.metadata.json` belong to another table, even if they have the same
-   * UUID.
+   * Finds other tables by the UUIDs in the metadata files that are not in this table's metadata log. Unless all files
+   * are read, only the newest ones are, because the current metadata file of a table in use is one of the newest files.
+   * In the folder of a JDBC, Hive or REST table, files named `v<N>.metadata.json` belong to another table, even if they
+   * have the same UUID.
    */
   private def tablesInFolder(directory: StoragePath): Vector[OtherTable] = {
     val (byVersion, byUuid) = metadataFiles(directory).partition(file => MetadataFiles.isVersionName(file.path))
     val newestVersion = byVersion.sortBy(file => MetadataFiles.version(file.path)).lastOption.toVector
     val foreign =
       if (ownership.hasVersionNames) byUuid else byUuid.filterNot(file => pathOf(file.path).exists(ownMetadataFiles))
-    val uuids = foreign.sortBy(file => (-file.modifiedMs, file.path)).take(NewestFiles)
-      .map(file => file -> MetadataFiles.uuid(io, file.path)).filter(_._2 != version.metadata.uuid)
+    val newest = foreign.sortBy(file => (-file.modifiedMs, file.path)).take(
+      if (readsAllFiles) foreign.size else NewestFiles
+    )
+    val uuids = MetadataPool.map(newest)(file => file -> MetadataFiles.uuid(io, file.path))
+      .filter(_._2 != version.metadata.uuid)
     val newestOfEach = uuids.groupBy(_._2).values.map(_.head._1).toVector
     val found = newestOfEach ++ (if (ownership.hasVersionNames) Vector.empty else newestVersion)
     found.map(file => OtherTable(s"its metadata file is ${file.path}", directory, Some(file.path)))

@@ -21,10 +21,15 @@ import iceberglite.storage.{FileIO, MetadataFiles, StoragePath}
  *
  * The other tables are looked up once, when the first path is checked. Thread-safe.
  */
-final class OwnedPaths private (io: FileIO, version: TableVersion, ownership: TableOwnership) {
+final class OwnedPaths private (
+    io: FileIO,
+    version: TableVersion,
+    ownership: TableOwnership,
+    ofUnreferencedFiles: Boolean
+) {
   import OwnedPaths._
 
-  private val owners = new DirectoryOwners(io, version, ownership)
+  private val owners = new DirectoryOwners(io, version, ownership, readsAllFiles = ofUnreferencedFiles)
   private val resolved = new ConcurrentHashMap[StoragePath, StoragePath]
 
   private lazy val ownedDirectories: Vector[OwnedDirectory] = {
@@ -52,17 +57,14 @@ final class OwnedPaths private (io: FileIO, version: TableVersion, ownership: Ta
   private def reason(path: String, isOwnMetadata: Boolean): Option[KeptReason] = owners.pathOf(path) match {
     case None => Some(KeptReason.UnclearPath)
     case Some(file) => ownedDirectories.find(_.contains(file)).fold[Option[KeptReason]](Some(KeptReason.Outside)) {
-        case owned if isOwnMetadata =>
-          owned.reasonToKeepMetadata.orElse(reasonIfLinkedOutside(owned.directory, file)).orElse(reasonIfUsedByOther(
-            owned,
-            file
-          ))
-        case owned =>
-          owned.reasonToKeepAll.orElse(reasonIfLinkedOutside(owned.directory, file)).orElse(reasonIfNestedTable(
-            owned.tableDepth(file),
-            file
-          ))
-            .orElse(owned.reasonToKeepFile(file))
+        owned =>
+          owned.keepOnFailure {
+            val ofDirectory = if (isOwnMetadata) owned.reasonToKeepMetadata else owned.reasonToKeepAll
+            ofDirectory.orElse(reasonIfLinkedOutside(owned.directory, file)).orElse(
+              if (isOwnMetadata) reasonIfUsedByOther(owned, file)
+              else reasonIfNestedTable(owned.tableDepth(file), file).orElse(owned.reasonToKeepFile(file))
+            )
+          }
       }
   }
 
@@ -74,12 +76,11 @@ final class OwnedPaths private (io: FileIO, version: TableVersion, ownership: Ta
    * Returns why a metadata file is kept if it is the current metadata file of another table. If a table was registered
    * twice, or renamed, the metadata log of one table can contain the current metadata file of the other table.
    */
-  private def reasonIfUsedByOther(owned: OwnedDirectory, file: StoragePath): Option[KeptReason] =
-    owned.keepOnFailure {
-      val others = file.names.lastOption.toVector.flatMap(ownership.metadataFilesOfOthers)
-      val isUsed = others.flatMap(owners.pathOf).map(canonical).contains(canonical(file))
-      if (isUsed) Some(KeptReason.UsedByOther(owned.directory.text)) else None
-    }
+  private def reasonIfUsedByOther(owned: OwnedDirectory, file: StoragePath): Option[KeptReason] = {
+    val others = file.names.lastOption.toVector.flatMap(ownership.metadataFilesOfOthers)
+    val isUsed = others.flatMap(owners.pathOf).map(canonical).contains(canonical(file))
+    if (isUsed) Some(KeptReason.UsedByOther(owned.directory.text)) else None
+  }
 
   /** Returns the directory of a path; absent for the root of a local file system, which no table owns. */
   private def directoryOf(path: String): Option[StoragePath] =
@@ -98,14 +99,14 @@ final class OwnedPaths private (io: FileIO, version: TableVersion, ownership: Ta
     resolved.computeIfAbsent(directory, owners.resolveLinks(_))
 
   /**
-   * Returns why a file is kept if it is in the directory of a nested table. Partition and hash directories are not
-   * checked, because a table can have as many of these directories as files.
+   * Returns why a file is kept if it is in the directory of a nested table. If the table refers to the files, partition
+   * and hash directories are not checked, because a table can have as many of these directories as files.
    *
    * @param depth the number of leading elements of the file's path that form the table's directory
    */
   private def reasonIfNestedTable(depth: Int, file: StoragePath): Option[KeptReason] =
     (depth + 1).until(file.names.size).map(n => file.copy(names = file.names.take(n)))
-      .filterNot(directory => isLayout(directory.names.last)).find(owners.isTable)
+      .filter(directory => ofUnreferencedFiles || !isLayout(directory.names.last)).find(owners.isTable)
       .map(directory => KeptReason.InOtherTable(directory.text, "it has a metadata folder"))
 
   /** A directory that may contain files of the table. */
@@ -225,9 +226,20 @@ final class OwnedPaths private (io: FileIO, version: TableVersion, ownership: Ta
 
 object OwnedPaths {
 
-  /** Returns the checks for a table. @param version the last version of the table, which may have been dropped since */
+  /**
+   * Returns the checks for files that the table refers to, or referred to.
+   *
+   * @param version the last version of the table, which may have been dropped since
+   */
   def of(io: FileIO, version: TableVersion, ownership: TableOwnership): OwnedPaths =
-    new OwnedPaths(io, version, ownership)
+    new OwnedPaths(io, version, ownership, ofUnreferencedFiles = false)
+
+  /**
+   * Returns the checks for files that the table does not refer to. Only their directories show whether they belong to
+   * the table. Therefore, every directory and every metadata file in the table's metadata folder is checked.
+   */
+  def ofUnreferenced(io: FileIO, version: TableVersion, ownership: TableOwnership): OwnedPaths =
+    new OwnedPaths(io, version, ownership, ofUnreferencedFiles = true)
 
   private val TopDirectories = Set("data", "metadata")
   private val Hash = "[01]{4,20}".r

@@ -1,5 +1,7 @@
 package iceberglite.maintenance
 
+import java.util.UUID
+
 import scala.collection.mutable
 import scala.util.Random
 
@@ -8,14 +10,18 @@ import org.scalatest.tagobjects.Slow
 
 import iceberglite.spec.TestMetadata._
 import iceberglite.{Fuzz, MoreRounds, Sampling}
+import iceberglite.maintenance.expire.{LocalUnreachableFiles, SnapshotExpiry}
 import iceberglite.maintenance.orphan._
 import iceberglite.scan.RandomHistory
 import iceberglite.spec.FormatVersion
 import iceberglite.spec.IcebergError.{InvalidArgument, ValidationFailed}
+import iceberglite.spec.expr.Expression.AlwaysFalse
 import iceberglite.spec.file.FileFormat
+import iceberglite.spec.property.MetadataCompression
+import iceberglite.storage.MetadataFiles
 import iceberglite.table._
 import iceberglite.table.TestTables._
-import iceberglite.table.action.{FastAppend, UpdateProperties}
+import iceberglite.table.action.{ExpireOptions, FastAppend, OverwriteFiles, UpdateProperties}
 
 /** Tests which of the listed files the removal of orphan files deletes, and which it keeps. */
 @MoreRounds
@@ -183,8 +189,8 @@ class OrphanRemovalSuite extends AnyFunSuite {
 
   test("files of another table in the directory, and files outside of the table, are kept with the reason") {
     val actions = new Actions(unpartitioned())
-    val nested = "mem://t/data/nested"
-    val foreign = Seq(s"$nested/metadata/v1.metadata.json", s"$nested/data/a.parquet")
+    val nested = Seq("nested", "category=a", "0110").map(name => s"mem://t/data/$name")
+    val foreign = nested.flatMap(table => Seq(s"$table/metadata/v1.metadata.json", s"$table/data/a.parquet"))
     (foreign :+ "mem://t/data/x.parquet").foreach(actions.store.replace(_, Array.emptyByteArray))
     val result = run(removal(actions.table))
     assert(result("mem://t/data/x.parquet").isEmpty && foreign.forall(result(_).isDefined))
@@ -193,6 +199,37 @@ class OrphanRemovalSuite extends AnyFunSuite {
     assert(outside.getMessage.contains("mem://victim"))
     val byView = run(new OrphanRemoval(actions.table, _ => listed("mem://victim/a"), new LocalOrphanSearch, later))
     assert(byView == Map("mem://victim/a" -> Some(KeptReason.Outside)))
+  }
+
+  test("files of another table in the same directory are kept even if the metadata log omits many metadata files") {
+    val actions = new Actions(unpartitioned("write.metadata.previous-versions-max" -> "1"))
+    val other = new TableStart.Creation(unpartitioned(), StageMode.Create, "mem://t", new UUID(8, 8))
+      .initialState("other", None, 0L).metadata
+    val foreign = "mem://t/metadata/00001-0b09c4f6-2e7d-4a4a-9c0c-6f1f8f3b7e11.metadata.json"
+    actions.store.replace(foreign, MetadataFiles.bytes(other, MetadataCompression.Uncompressed))
+    (1 to 15).foreach(i => actions.append(file(s"mem://t/data/$i.parquet")))
+    assert(intercept[InvalidArgument](run(removal(actions.table))).reason.contains(foreign))
+    assert(actions.store.exists(foreign))
+  }
+
+  test("if a concurrent expiration deletes metadata files, the search starts again with the newest version") {
+    val actions = new Actions(unpartitioned("commit.manifest-merge.enabled" -> "false"))
+    val removed = file("mem://t/data/a.parquet")
+    actions.append(removed)
+    val table = actions.commit(new OverwriteFiles(AlwaysFalse, Vector.empty, removed = Vector(removed)))
+    actions.store.replace("mem://t/data/orphan.parquet", Array.emptyByteArray)
+    var listings = 0
+    val expiring = (of: Table) => {
+      listings += 1
+      if (listings == 1) {
+        val options = ExpireOptions(Some(table.metadata.snapshots.map(_.timestampMs).max + 1), Some(1))
+        new SnapshotExpiry(table, options, new LocalUnreachableFiles, Map.empty, environment).run()
+      }
+      OrphanRemoval.directory(None)(of)
+    }
+    assert(run(new OrphanRemoval(table, expiring, new LocalOrphanSearch, later)).get("mem://t/data/orphan.parquet")
+      .contains(None))
+    assert(listings == 2)
   }
 
   test("a table with gc.enabled=false is rejected, because other tables may use its files") {

@@ -15,10 +15,11 @@ import iceberglite.maintenance.expire.{
   UnreachableFiles
 }
 import iceberglite.spec.FormatVersion
-import iceberglite.spec.IcebergError.{InvalidArgument, NotFound, UnreadableFile, ValidationFailed}
+import iceberglite.catalog.FileIOWrapper
+import iceberglite.spec.IcebergError.{InvalidArgument, NotFound, StorageFailed, UnreadableFile, ValidationFailed}
 import iceberglite.spec.metadata.{StatisticsFile, TableMetadata}
 import iceberglite.spec.types.Type.IntType
-import iceberglite.storage.FileIO
+import iceberglite.storage.{FileIO, FileInfo}
 import iceberglite.table._
 import iceberglite.table.TestTables._
 import iceberglite.table.action.{
@@ -122,6 +123,35 @@ class SnapshotExpirySuite extends AnyFunSuite with ExpiryFixture {
     val (_, result) = expiry(table, expireAll(table)).run()
     assert(result.snapshotIds.size == 1 && result.deleted.dataFiles == 0)
     assert(actions.store.exists(reused.path) && liveFiles(actions.table).contains(reused.path))
+  }
+
+  test("a file that a remaining snapshot names in another way is kept") {
+    val spellings = Seq("s3a://b/t/data/a" -> "s3://b//t/data/a", "file:/t/data/a" -> "file:///t//data/a")
+    for ((removed, remaining) <- spellings) {
+      val actions = new Actions(unpartitioned())
+      actions.append(file(removed))
+      actions.commit(new OverwriteFiles(AlwaysFalse, Vector(file(remaining)), removed = Vector(file(removed))))
+      val (_, result) = expiry(actions.table, expireAll(actions.table)).run()
+      // A candidate would be reported as a file outside of the table's directories.
+      assert(result.snapshotIds.size == 1 && result.deleted.dataFiles == 0 && result.kept.isEmpty)
+    }
+  }
+
+  test("files are kept, and the other files are deleted, if it cannot be checked whether their directory is a table") {
+    val actions = new Actions(unpartitioned())
+    val (plain, unchecked) = (file("mem://t/data/a.parquet"), file("mem://t/data/locked/a.parquet"))
+    Seq(plain, unchecked).foreach(f => actions.store.replace(f.path, Array.emptyByteArray))
+    actions.append(plain, unchecked)
+    val table = actions.commit(new OverwriteFiles(AlwaysFalse, Vector.empty, removed = Vector(plain, unchecked)))
+    val forbidden = new FileIOWrapper(table.io) {
+      override def list(directory: String): Vector[FileInfo] =
+        if (directory.startsWith("mem://t/data/locked")) throw StorageFailed.at("list", directory, "Access denied")
+        else super.list(directory)
+    }
+    val (_, result) = expiry(withStorage(table, forbidden), expireAll(table)).run()
+    assert(!actions.store.exists(plain.path) && actions.store.exists(unchecked.path))
+    assert(result.deleted.dataFiles == 1 && result.kept.map(_.example) == Vector(unchecked.path))
+    assert(result.kept.head.reason.isInstanceOf[KeptReason.Unchecked])
   }
 
   test("files outside of the table's directories are kept and reported") {

@@ -18,11 +18,12 @@ private[catalog] trait Auth {
   def authenticate(call: HttpCall, tableToken: Option[String]): HttpCall
 
   /**
-   * Discards the credentials after the server rejected them.
+   * Discards the credentials of a request that the server rejected, unless they have been replaced since.
    *
+   * @param rejected the request, with its authentication headers
    * @return whether a retry of the request would use other credentials
    */
-  def renew(): Boolean = false
+  def renew(rejected: HttpCall): Boolean
 
   /** Returns secrets that messages must not show, in addition to the secrets in the configuration. */
   def secrets: Vector[String] = Vector.empty
@@ -34,16 +35,21 @@ private[catalog] object Auth {
   object NoAuth extends Auth {
     override def authenticate(call: HttpCall, tableToken: Option[String]): HttpCall =
       tableToken.fold(call)(bearer(call, _))
+    override def renew(rejected: HttpCall): Boolean = false
   }
 
   final class Basic(user: String, password: String) extends Auth {
     private val encoded = basic(s"$user:$password")
 
     override def authenticate(call: HttpCall, tableToken: Option[String]): HttpCall = call.set(Authorization, encoded)
+    override def renew(rejected: HttpCall): Boolean = false
     override def secrets: Vector[String] = Vector(encoded.stripPrefix("Basic "))
   }
 
-  def bearer(call: HttpCall, token: String): HttpCall = call.set(Authorization, s"Bearer $token")
+  def bearer(call: HttpCall, token: String): HttpCall = call.set(Authorization, bearer(token))
+
+  /** Returns the value of the header [[Authorization]] for a token. */
+  def bearer(token: String): String = s"Bearer $token"
 
   def basic(userAndPassword: String): String =
     s"Basic ${Base64.getEncoder.encodeToString(userAndPassword.getBytes(UTF_8))}"

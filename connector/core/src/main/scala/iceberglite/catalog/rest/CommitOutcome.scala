@@ -1,5 +1,7 @@
 package iceberglite.catalog.rest
 
+import scala.util.control.NonFatal
+
 import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError.{CommitStateUnknown, InvalidMetadata}
 
@@ -32,13 +34,22 @@ private[catalog] object CommitOutcome {
     case Outcome.Unknown(reason) => throw unknown(table, reason)
     case Outcome.Rejected(response, earlierOutcomeUnknown) =>
       val failure = server.client.failureOf(response, earlierOutcomeUnknown)
-      alreadyCommitted.lift(failure).flatten match {
+      earlierResult(table, alreadyCommitted.lift(failure).flatten) match {
         case Some(earlier) => Left(earlier)
         case None if isOutcomeUnknown(failure) =>
           throw unknown(table, s"the server returned ${server.client.textOf(failure)}")
         case None => throw errors.applyOrElse(failure, (r: RestFailure) => errorOf(table, server, request, r))
       }
   }
+
+  /** Looks up the result of an earlier attempt. If this fails, it remains unknown whether that attempt succeeded. */
+  private def earlierResult[A](table: String, lookUp: => Option[A]): Option[A] =
+    try lookUp
+    catch {
+      case unknown: CommitStateUnknown => throw unknown
+      case NonFatal(e) =>
+        throw unknown(table, s"it could not be checked whether an earlier attempt succeeded (${e.getMessage})")
+    }
 
   /** Returns the error for a rejection. If an earlier attempt may have succeeded, the outcome is unknown. */
   private def errorOf(
@@ -59,10 +70,25 @@ private[catalog] object CommitOutcome {
     failure.status >= 500 && failure.status != 501 ||
       failure.status == 408
 
-  /** Reads the response to a successful commit. If the response is invalid, `CommitStateUnknown` is thrown. */
+  /**
+   * Reads the response to a successful creation. If the response is invalid, `CommitStateUnknown` is thrown. The caller
+   * decides what to do with an object that this client cannot use.
+   */
+  def readCreated[A](name: String)(read: => A): A =
+    try read
+    catch { case e: InvalidMetadata => throw unreadable(name, e) }
+
+  /**
+   * Reads the response to a successful commit. If it cannot be read, for example because another program has upgraded
+   * the table to a version that is not supported, `CommitStateUnknown` is thrown: any other error would mean that the
+   * commit failed and that its files can be deleted.
+   */
   def readResponse[A](table: String)(read: => A): A =
     try read
-    catch { case e: InvalidMetadata => throw unknown(table, s"the server's response cannot be read (${e.getMessage})") }
+    catch { case e: IcebergError => throw unreadable(table, e) }
+
+  private def unreadable(name: String, e: IcebergError): CommitStateUnknown =
+    unknown(name, s"the server's response cannot be read (${e.getMessage})")
 
   private def unknown(table: String, reason: String): CommitStateUnknown =
     CommitStateUnknown(table, metadataFile = None, reason, None)

@@ -9,7 +9,7 @@ import java.nio.channels.UnresolvedAddressException
 import java.time.Duration
 import java.util.concurrent.{CompletableFuture, ExecutionException, TimeUnit, TimeoutException}
 import java.util.zip.GZIPInputStream
-import javax.net.ssl.SSLException
+import javax.net.ssl.{SSLHandshakeException, SSLPeerUnverifiedException}
 
 import scala.annotation.tailrec
 import scala.collection.JavaConverters._
@@ -105,7 +105,9 @@ final private[catalog] class JdkTransport(settings: RestSettings, maxBytes: Int 
     case _: HttpConnectTimeoutException => NotSent(s"no connection within $connectMs ms", isTransient = true)
     case c: ConnectException if isUnresolved(c) => NotSent("its host name is unknown", isTransient = false)
     case c: ConnectException => NotSent(s"no connection (${reason(c)})", isTransient = true)
-    case s: SSLException => NotSent(s"no secure connection (${reason(s)})", isTransient = false)
+    // Later errors of a secure connection can occur after the server has processed the request.
+    case s @ (_: SSLHandshakeException | _: SSLPeerUnverifiedException) =>
+      NotSent(s"no secure connection (${reason(s)})", isTransient = false)
     case NonFatal(other) => NoResponse(reason(other))
     case fatal => throw fatal
   }

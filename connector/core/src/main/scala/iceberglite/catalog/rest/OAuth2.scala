@@ -23,7 +23,7 @@ final private[catalog] class OAuth2(settings: RestSettings, client: RestClient, 
   private val exchangeEnabled = settings.flag(RestProperty.TokenExchange)
   private val server = settings.text(RestProperty.TokenServer).fold(tokenEndpoint(settings.server))(tokenServer)
   private var current: Option[CurrentToken] =
-    settings.text(RestProperty.Token).map(t => CurrentToken(t, expiryOf(t), refreshFailed = false))
+    settings.text(RestProperty.Token).map(t => CurrentToken(t, expiryOf(t)))
 
   override def authenticate(call: HttpCall, tableToken: Option[String]): HttpCall =
     tableToken.orElse(token()).fold(call)(Auth.bearer(call, _))
@@ -31,10 +31,13 @@ final private[catalog] class OAuth2(settings: RestSettings, client: RestClient, 
   override def secrets: Vector[String] = synchronized(current.map(_.token).toVector)
 
   /**
-   * Discards a rejected token, so that the next request gets a new token. Has no effect if no credential is configured.
+   * Discards a rejected token, so that the next request gets a new token. Has no effect if no credential is configured,
+   * or if another thread has already replaced the token.
    */
-  override def renew(): Boolean = synchronized {
-    if (credential.isDefined) current = None
+  override def renew(rejected: HttpCall): Boolean = synchronized {
+    if (credential.isDefined) current = current.filterNot { existing =>
+      rejected.header(Auth.Authorization).contains(Auth.bearer(existing.token))
+    }
     credential.isDefined
   }
 
@@ -49,7 +52,7 @@ final private[catalog] class OAuth2(settings: RestSettings, client: RestClient, 
 
   /** Whether the token must be refreshed, because it has expired or expires soon. */
   private def needsRefresh(existing: CurrentToken): Boolean =
-    refreshEnabled && !existing.refreshFailed && existing.expiry.exists { e =>
+    refreshEnabled && existing.nextRefreshMs <= environment.nowMs() && existing.expiry.exists { e =>
       e.atMs - environment.nowMs() <= math.min(MaxEarlyMs, e.lifetimeMs / 10)
     }
 
@@ -58,11 +61,11 @@ final private[catalog] class OAuth2(settings: RestSettings, client: RestClient, 
     try {
       if (exchangeEnabled && isValid) exchangeToken(old)
       else credential.map(fetchToken)
-        .getOrElse(if (exchangeEnabled && !isValid) exchangeToken(old) else old.copy(refreshFailed = true))
+        .getOrElse(if (exchangeEnabled && !isValid) exchangeToken(old) else old.copy(nextRefreshMs = Long.MaxValue))
     } catch {
       // Some servers do not support token exchange. Without a credential, the old token is used until it expires.
       case _: IcebergError if credential.isDefined => fetchToken(credential.get)
-      case _: IcebergError if isValid => old.copy(refreshFailed = true)
+      case _: IcebergError if isValid => old.copy(nextRefreshMs = environment.nowMs() + RetryMs)
     }
   }
 
@@ -102,8 +105,8 @@ final private[catalog] class OAuth2(settings: RestSettings, client: RestClient, 
       .set("Content-Type", "application/x-www-form-urlencoded")
     val secrets = form.collect { case ("client_secret" | "subject_token", value) => value }
     val token = tokenIn(client.requestToken(call, secrets))
-    val expiry = token.expiresInSeconds.map(s => expiryIn(s * 1000)).orElse(expiryOf(token.value))
-    CurrentToken(token.value, expiry, refreshFailed = false)
+    val expiry = token.expiresInSeconds.map(s => expiryIn(math.min(s, MaxSeconds) * 1000)).orElse(expiryOf(token.value))
+    CurrentToken(token.value, expiry)
   }
 
   /** Reads a response of the token server. @throws StorageFailed if it contains no bearer token */
@@ -154,6 +157,12 @@ private[catalog] object OAuth2 {
 
   /** The maximum time, in milliseconds, by which a token is refreshed before its expiration. */
   private val MaxEarlyMs = 300000L
+
+  /** The time after which a failed refresh of a valid token is repeated, in milliseconds. */
+  private val RetryMs = 30000L
+
+  /** A hundred years. Some servers send larger numbers for tokens that do not expire. */
+  private val MaxSeconds = 100L * 365 * 86400
   private val NoToken = "The response contains no OAuth2 token. Check oauth2-server-uri"
 
   /**
@@ -167,9 +176,9 @@ private[catalog] object OAuth2 {
   /**
    * The current token.
    *
-   * @param refreshFailed whether a refresh of the token failed, so that no further refresh is attempted
+   * @param nextRefreshMs the time before which the token is not refreshed, because a refresh has failed
    */
-  final private case class CurrentToken(token: String, expiry: Option[Expiry], refreshFailed: Boolean) {
+  final private case class CurrentToken(token: String, expiry: Option[Expiry], nextRefreshMs: Long = 0) {
     override def toString: String = "CurrentToken"
   }
 
@@ -178,7 +187,8 @@ private[catalog] object OAuth2 {
   /** Returns the expiration of a JSON web token (claim `exp`); absent for other tokens. */
   private def expiryOfJwt(token: String): Option[Long] = token.split('.') match {
     case Array(_, claims, _) =>
-      Try(Base64.getUrlDecoder.decode(claims)).toOption.flatMap(RestResponseJson.expiry).map(_ * 1000)
+      Try(Base64.getUrlDecoder.decode(claims)).toOption.flatMap(RestResponseJson.expiry)
+        .map(seconds => math.min(seconds, 2 * MaxSeconds) * 1000)
     case _ => None
   }
 }

@@ -67,14 +67,15 @@ final private[catalog] class RequestSender(settings: RestSettings, transport: Tr
     val retries = new Retries(retryMode, auth, tableToken)
     @tailrec
     def attempt(state: AttemptState): Outcome = {
-      val result = transport.send(auth.authenticate(call, tableToken.filterNot(_ => state.renewed)))
+      val authenticated = auth.authenticate(call, tableToken.filterNot(_ => state.omitsTableToken))
+      val result = transport.send(authenticated)
       val outcome = outcomeOf(call, result, state)
-      retries.next(result, state) match {
+      retries.next(authenticated, result, state) match {
         case Some(retryState) => attempt(retryState)
         case None => outcome
       }
     }
-    attempt(AttemptState(renewed = false, earlierOutcomeUnknown = false))
+    attempt(AttemptState())
   }
 
   private def outcomeOf(call: HttpCall, result: SendResult, state: AttemptState): Outcome = result match {
@@ -90,10 +91,12 @@ final private[catalog] class RequestSender(settings: RestSettings, transport: Tr
     private val policy = new RetryPolicy(maxRetries, MinWaitMs, MaxWaitMs, Long.MaxValue, environment)
 
     /** Waits before a retry. Returns the state of the retry; `None` if the request is not retried. */
-    def next(result: SendResult, state: AttemptState): Option[AttemptState] = result match {
+    def next(sent: HttpCall, result: SendResult, state: AttemptState): Option[AttemptState] = result match {
       case Responded(RestResponse(401 | 419, _, _)) =>
-        val hasOtherCredentials = !state.renewed && (auth.renew() || tableToken.isDefined)
-        if (hasOtherCredentials) Some(state.copy(renewed = true)) else None
+        // The catalog's token may be valid if that of the table has expired, so it is tried before it is renewed.
+        if (tableToken.isDefined && !state.omitsTableToken) Some(state.copy(omitsTableToken = true))
+        else if (!state.renewed && auth.renew(sent)) Some(state.copy(renewed = true))
+        else None
       case Responded(response @ RestResponse(429, _, _)) => after(retryAfter(response), state)
       case Responded(response @ RestResponse(503, _, _))
           if retryMode != RetryMode.IfNotProcessed || retryAfter(response).isDefined =>
@@ -147,10 +150,15 @@ private[catalog] object RequestSender {
   /**
    * The state before an attempt.
    *
+   * @param omitsTableToken whether the server rejected the token of the table, so that it is no longer sent
    * @param renewed whether rejected credentials were replaced
    * @param earlierOutcomeUnknown whether an earlier attempt may have succeeded
    */
-  final private case class AttemptState(renewed: Boolean, earlierOutcomeUnknown: Boolean)
+  final private case class AttemptState(
+      omitsTableToken: Boolean = false,
+      renewed: Boolean = false,
+      earlierOutcomeUnknown: Boolean = false
+  )
 
   /** Whether a request succeeded. Status 304 (not modified) is an answer only to a request with an ETag. */
   private def isSuccess(call: HttpCall, response: RestResponse): Boolean =

@@ -1,6 +1,7 @@
 package iceberglite.catalog.rest
 
 import java.net.URI
+import java.nio.charset.StandardCharsets.UTF_8
 
 import scala.util.Try
 
@@ -81,8 +82,17 @@ final private[catalog] class RestClient private (
     val typed = if (request.body.isDefined) call.set("Content-Type", "application/json") else call
     val retryMode =
       request.retryMode.getOrElse(if (request.endpoint.isChange) RetryMode.IfNotProcessed else RetryMode.Always)
-    sender.send(typed, retryMode, auth, request.tableToken)
+    sender.send(typed, retryMode, auth, request.tableToken) match {
+      case Rejected(response, unknown) => Rejected(withoutToken(response, request.tableToken), unknown)
+      case other => other
+    }
   }
+
+  /** Removes the token of a table from an error that a server or proxy returned, because messages contain the error. */
+  private def withoutToken(response: RestResponse, token: Option[String]): RestResponse =
+    token.filter(_.length >= RestClient.MinSecretLength).fold(response) { secret =>
+      response.copy(body = new String(response.body, UTF_8).replace(secret, RestClient.Hidden).getBytes(UTF_8))
+    }
 
   /**
    * Sends a request that must succeed.
@@ -113,11 +123,17 @@ final private[catalog] class RestClient private (
   def isUncertain(request: RestRequest, failure: RestFailure): Boolean = failure.earlierOutcomeUnknown &&
     request.endpoint.isChange && !request.retryMode.contains(RetryMode.Always)
 
+  private def isThisServer(uri: URI): Boolean =
+    uri.getScheme == settings.server.getScheme && uri.getRawAuthority == settings.server.getRawAuthority
+
   /** Sends a request for a token, whose form contains secrets. */
   def requestToken(call: HttpCall, secrets: Vector[String]): RestResponse = {
     val server = RestSettings.redacted(call.uri)
     def failed(reason: String) = StorageFailed("get a token from", Place.Server(server), reason)
-    sender.send(call.setIfAbsent("User-Agent", RestClient.Agent), RetryMode.Always, Auth.NoAuth) match {
+    // A server with several realms chooses the realm by a header. Other servers must not get these headers.
+    val headers = if (isThisServer(call.uri)) configuredHeaders else Vector.empty
+    val complete = headers.foldLeft(call) { case (result, (name, value)) => result.setIfAbsent(name, value) }
+    sender.send(complete.setIfAbsent("User-Agent", RestClient.Agent), RetryMode.Always, Auth.NoAuth) match {
       case Succeeded(response) => response
       case Rejected(response, _) =>
         val text =
@@ -180,7 +196,7 @@ final private[catalog] class RestClient private (
     val plain = text.replaceAll("\\p{Cntrl}+", " ").trim
     val clean =
       (settings.secrets ++ auth.secrets ++ moreSecrets).filter(_.length >= RestClient.MinSecretLength).sortBy(-_.length)
-        .foldLeft(plain)((result, secret) => result.replace(secret, "***"))
+        .foldLeft(plain)((result, secret) => result.replace(secret, RestClient.Hidden))
     if (clean.length > RestClient.MaxMessageLength) clean.take(RestClient.MaxMessageLength) + "..." else clean
   }
 
@@ -201,6 +217,9 @@ final private[catalog] class RestClient private (
 private[catalog] object RestClient {
   private val Agent = "iceberg-lite"
   private val MaxMessageLength = 1000
+
+  /** The text that replaces secrets in messages. */
+  private val Hidden = "***"
   private val MayBeApplied =
     "The server may have applied the change; check whether it did before you run the statement again"
 

@@ -136,7 +136,7 @@ final private[catalog] class RestTables(
     val response =
       CommitOutcome[RestResponse](name(id), server, request)(creationErrors(id))(PartialFunction.empty).merge
     val created =
-      try CommitOutcome.readResponse(name(id))(readLoaded(server, id, request, response, refsOnly = false))
+      try CommitOutcome.readCreated(name(id))(readLoaded(server, id, request, response, refsOnly = false))
       catch {
         case unusable @ (_: Unsupported | _: InvalidArgument) =>
           withdraw(id)
@@ -275,17 +275,23 @@ final private[catalog] class RestTables(
       case r if r.status == 404 && r.isFromCatalog => if (base.isEmpty) noNamespace(id, r) else notFound(id)
       case r if r.status == 409 => conflict(id, base, change, r)
     } {
-      case r if r.status == 409 && r.earlierOutcomeUnknown && createdByThisChange(id, change) =>
-        load(id, refsOnly = false)
+      case r if r.status == 409 && r.earlierOutcomeUnknown => createdBy(id, change)
     }
     response.fold(identity, readCommitted(server, id, base, request, _))
   }
 
-  /** Whether an earlier attempt of this change created the existing table. If so, the table has the change's UUID. */
-  private def createdByThisChange(id: TableIdentifier, change: Change): Boolean = {
-    val assignedUuid = change.updates.collectFirst { case AssignUuid(uuid) => uuid }
-    assignedUuid.isDefined && load(id, refsOnly = false).flatMap(_.metadata.uuid) == assignedUuid
-  }
+  /**
+   * Returns the table if an earlier attempt of this change created it. In this case, the table has the change's UUID.
+   *
+   * @throws CommitStateUnknown if the server has no such table although it reported a conflict
+   */
+  private def createdBy(id: TableIdentifier, change: Change): Option[TableVersion] =
+    change.updates.collectFirst { case AssignUuid(uuid) => uuid }.flatMap { uuid =>
+      val existing = load(id, refsOnly = false).getOrElse(
+        throw CommitStateUnknown(name(id), None, "the server reported a conflict, but has no such table", None)
+      )
+      Some(existing).filter(_.metadata.uuid.contains(uuid))
+    }
 
   /**
    * Returns the error for a conflict. If an earlier attempt may have succeeded, the caller checks whether one of the

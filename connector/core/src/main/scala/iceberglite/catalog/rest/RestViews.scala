@@ -40,7 +40,7 @@ final private[catalog] class RestViews(catalog: String, lazyServer: () => RestSe
       case r if r.status == 409 => CommitConflict(name(id), s"the server responded: ${r.message}")
       case r if r.status == 404 && r.isFromCatalog => if (base.isEmpty) noNamespace(id, r) else notFound(id)
     }(PartialFunction.empty).merge
-    CommitOutcome.readResponse(name(id))(readView(server, request, response))
+    CommitOutcome.readCreated(name(id))(readView(server, request, response))
   }
 
   /**

@@ -42,7 +42,7 @@ private[catalog] object SigV4 {
       }
     }
 
-    override def renew(): Boolean = delegate.renew()
+    override def renew(rejected: HttpCall): Boolean = delegate.renew(rejected)
     override def secrets: Vector[String] = delegate.secrets
   }
 }

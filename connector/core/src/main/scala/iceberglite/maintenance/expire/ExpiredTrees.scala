@@ -15,8 +15,8 @@ import iceberglite.tree.{FilePart, ManifestCache, MetadataTree, SeenParts, TreeT
  * @param expired the parts that only expired trees have (manifests in format versions 1 to 3). These parts list the
  *   data and delete files that may be unreachable
  * @param retained the parts of the remaining trees
- * @param needed paths of the metadata and statistics files that the table still needs, even if expired trees refer to
- *   them
+ * @param needed keys ([[UnreachableFiles.keys]]) of the metadata and statistics files that the table still needs, even
+ *   if expired trees refer to them
  */
 final case class ExpiredTrees(
     roots: Vector[String],
@@ -53,17 +53,14 @@ object ExpiredTrees {
     val retained = trees(after, after.snapshots)
     val removed = before.snapshots.filter(s => removedIds(s.snapshotId))
     val expired = trees(before, removed)
-    val needed = retained.iterator.flatMap(_.metadata).toSet ++ ReachableFiles.namedInMetadataFile(afterVersion)
+    val keyOf = UnreachableFiles.keys(io)
+    val needed =
+      (retained.iterator.flatMap(_.metadata) ++ ReachableFiles.namedInMetadataFile(afterVersion)).map(keyOf).toSet
+    def isUnneeded(path: String) = !needed(keyOf(path))
     val rootPaths = removed.flatMap(_.manifestList).toSet
-    val (roots, manifests) = expired.flatMap(_.metadata).distinct.filterNot(needed).partition(rootPaths)
-    ExpiredTrees(
-      roots,
-      manifests,
-      statisticsOf(before).filterNot(needed),
-      expired.flatMap(_.parts),
-      retained.flatMap(_.parts),
-      needed
-    )
+    val (roots, manifests) = expired.flatMap(_.metadata).distinct.filter(isUnneeded).partition(rootPaths)
+    val statistics = statisticsOf(before).filter(isUnneeded)
+    ExpiredTrees(roots, manifests, statistics, expired.flatMap(_.parts), retained.flatMap(_.parts), needed)
   }
 
   private def statisticsOf(metadata: TableMetadata): Vector[String] =

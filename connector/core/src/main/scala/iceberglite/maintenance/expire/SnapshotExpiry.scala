@@ -119,9 +119,11 @@ final class SnapshotExpiry(
   private def result(before: TableMetadata, after: TableMetadata, trees: ExpiredTrees)(
       delete: (FileKind, Vector[String]) => DeletionReport
   ): ExpireResult = {
+    val keyOf = UnreachableFiles.keys(table.io)
     // The manifests are deleted after the files that they list, so that files that remain after a failed run are found.
     val ofContent =
-      files.find(table.io, trees.expired, trees.retained).filterNot(file => trees.needed(file.path)).grouped(BatchFiles)
+      files.find(table.io, trees.expired, trees.retained).filterNot(file => trees.needed(keyOf(file.path)))
+        .grouped(BatchFiles)
         .foldLeft((FileCounts(), DeletionReport.Empty)) { case (sums, batch) =>
           batch.toVector.groupBy(_.content).foldLeft(sums) { case ((counts, reports), (content, same)) =>
             val report = delete(FileKind.of(content), same.map(_.path))

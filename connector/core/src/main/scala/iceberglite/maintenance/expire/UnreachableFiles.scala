@@ -6,7 +6,7 @@ import scala.collection.JavaConverters._
 import scala.util.hashing.MurmurHash3
 
 import iceberglite.spec.file.Content
-import iceberglite.storage.FileIO
+import iceberglite.storage.{FileIO, StoragePath}
 import iceberglite.tree.{FilePart, MetadataPool}
 
 /** A data or delete file that no remaining snapshot refers to. */
@@ -31,6 +31,20 @@ trait UnreachableFiles {
   def find(io: FileIO, expired: Vector[FilePart], retained: Vector[FilePart]): Iterator[UnreachableFile]
 }
 
+object UnreachableFiles {
+
+  /**
+   * Returns a function from the path of a file to a key. The key is equal for all spellings of the path, such as
+   * `s3://b/f` and `s3a://b//f`, because engines that add a file again may spell its path in another way. A path
+   * without a unique meaning is its own key.
+   */
+  def keys(io: FileIO): String => String = {
+    val default = io.defaultFileSystem
+    // The path itself is returned if it equals the key, because each of many strings takes memory.
+    path => StoragePath.of(path, default).map(_.text).filter(_ != path).getOrElse(path)
+  }
+}
+
 /**
  * Compares the files in this JVM. About `maxCandidates` files at most are held in memory at a time: if there are more,
  * the parts are read several times, each time for a different subset of the paths.
@@ -49,17 +63,20 @@ final class LocalUnreachableFiles(maxCandidates: Int = LocalUnreachableFiles.Max
       share: Int,
       shares: Int
   ): Iterator[UnreachableFile] = {
-    def isInShare(path: String) = shares == 1 || Math.floorMod(MurmurHash3.stringHash(path), shares) == share
-    val candidates = new ConcurrentHashMap[String, Content]
+    def isInShare(key: String) = shares == 1 || Math.floorMod(MurmurHash3.stringHash(key), shares) == share
+    val keyOf = UnreachableFiles.keys(io)
+    val candidates = new ConcurrentHashMap[String, UnreachableFile]
     MetadataPool.map(expired.filter(_.hasLiveFiles)) { part =>
-      part.entries(io).filter(_.isLive).map(_.file).filter(file => isInShare(file.path)).foreach { file =>
-        candidates.put(file.path, file.content)
+      part.entries(io).filter(_.isLive).map(_.file).foreach { file =>
+        val key = keyOf(file.path)
+        if (isInShare(key)) candidates.put(key, UnreachableFile(file.path, file.content))
       }
     }
     MetadataPool.map(LocalUnreachableFiles.possiblyShared(expired, retained)) { part =>
-      if (!candidates.isEmpty) part.entries(io).filter(_.isLive).foreach(entry => candidates.remove(entry.file.path))
+      if (!candidates.isEmpty) part.entries(io).filter(_.isLive)
+        .foreach(entry => candidates.remove(keyOf(entry.file.path)))
     }
-    candidates.entrySet.iterator.asScala.map(entry => UnreachableFile(entry.getKey, entry.getValue))
+    candidates.values.iterator.asScala
   }
 }
 

@@ -3,7 +3,9 @@ package iceberglite.maintenance.orphan
 import java.time.Instant
 import java.util.concurrent.TimeUnit.{DAYS, HOURS}
 
-import iceberglite.spec.IcebergError.{InvalidArgument, ValidationFailed}
+import scala.annotation.tailrec
+
+import iceberglite.spec.IcebergError.{InvalidArgument, UnreadableFile, Unsupported, ValidationFailed}
 import iceberglite.spec.property.TableProperty
 import iceberglite.storage.{MetadataFiles, StoragePath}
 import iceberglite.table.{DeletionReport, KeptReason, OwnedDeletion, OwnedPaths, ReachableFiles, Table, TableLocations}
@@ -96,17 +98,15 @@ final class OrphanRemoval(table: Table, listing: Table => FileListing, search: O
     process(current, found)(_.map(path => path -> owned.reasonToKeep(path)))
   }
 
-  private def ownedPaths(of: Table): OwnedPaths =
-    OwnedPaths.of(of.io, of.version, of.committer.ownership(of.id, of.version))
-
   private def process(current: Table, found: OrphanFile => Unit)(
       delete: Vector[String] => Vector[(String, Option[KeptReason])]
   ): DeletionReport = {
     requireGcEnabled(current)
-    val recent = new RecentFiles(current)
     val usedByOthers = directoriesOfOthers(current)
-    val candidates =
-      search.find(current.io, listing(current), recent.needed, options.olderThanMs, options.prefixes)
+    val (recent, candidates) = unlessExpired(current) { version =>
+      val recent = new RecentFiles(version)
+      recent -> search.find(version.io, listing(version), recent.needed, options.olderThanMs, options.prefixes)
+    }
     try withoutConflicts(candidates).grouped(BatchFiles).foldLeft(DeletionReport.Empty) { (report, batch) =>
         val (used, unused) = recent.withoutNeeded(batch.toVector).partition(isBelowAny(_, usedByOthers, current))
         val results = delete(unused) ++ used.map(path => path -> Some(KeptReason.InDirectoryOfOther))
@@ -165,11 +165,11 @@ final class OrphanRemoval(table: Table, listing: Table => FileListing, search: O
     /** Returns those of the given paths that the newest version of the table does not need. */
     def withoutNeeded(paths: Vector[String]): Vector[String] = {
       val now = newest.refresh()
-      if (now.metadataLocation != newest.metadataLocation) {
-        newest = now
-        val added = neededBy(now)
-        val ofParts = MetadataPool.map(added.parts)(_.entries(now.io).filter(_.isLive).map(_.file.path).toVector)
+      if (now.metadataLocation != newest.metadataLocation) unlessExpired(now) { version =>
+        val added = neededBy(version)
+        val ofParts = MetadataPool.map(added.parts)(_.entries(version.io).filter(_.isLive).map(_.file.path).toVector)
         addedPaths ++= (added.named.iterator ++ ofParts.iterator.flatten).map(FileUri.ofMetadata(_).path)
+        newest = version
       }
       if (addedPaths.isEmpty) paths else paths.filterNot(path => addedPaths(FileUri.of(path).path))
     }
@@ -191,6 +191,47 @@ object OrphanRemoval {
   /** The number of files in a batch, which are deleted together. */
   private val BatchFiles = 10000
 
+  /** The maximum number of attempts to read the metadata of a table whose snapshots are being expired. */
+  private val Attempts = 5
+
+  /**
+   * Reads the metadata of a version of a table. If a file is missing because a concurrent expiration has deleted it,
+   * the newest version is read instead.
+   *
+   * @param attempts the number of remaining attempts
+   */
+  @tailrec
+  private def unlessExpired[A](version: Table, attempts: Int = Attempts)(read: Table => A): A = {
+    val result =
+      try Right(read(version))
+      catch {
+        case lost: UnreadableFile =>
+          val newer = version.refresh()
+          if (attempts == 1 || newer.metadataLocation == version.metadataLocation) throw lost
+          Left(newer)
+      }
+    result match {
+      case Right(a) => a
+      case Left(newer) => unlessExpired(newer, attempts - 1)(read)
+    }
+  }
+
+  /**
+   * Returns the checks of the files that a table owns.
+   *
+   * @throws Unsupported if the table is opened by its path, but a catalog stores which metadata file is current: a file
+   *   that is not the current one does not determine which files the table needs
+   */
+  private def ownedPaths(of: Table): OwnedPaths = {
+    val ownership = of.committer.ownership(of.id, of.version)
+    if (ownership.hasVersionNames && !MetadataFiles.isVersionName(of.metadataLocation)) throw Unsupported(
+      s"removing orphan files of ${of.name} by its path",
+      s"Only the table's catalog knows whether ${of.metadataLocation} is the current metadata file. Use the name of " +
+        "the table in its catalog"
+    )
+    OwnedPaths.ofUnreferenced(of.io, of.version, ownership)
+  }
+
   private def requireGcEnabled(table: Table): Unit =
     if (!TableProperty.of(TableProperty.Gc, table.properties)) throw ValidationFailed(
       s"Cannot remove orphan files of ${table.name}: ${TableProperty.Gc.key} is false, which means that other tables " +
@@ -206,7 +247,7 @@ object OrphanRemoval {
    */
   def directory(path: Option[String], byPrefix: Boolean = false)(table: Table): FileListing = {
     val directory = path.getOrElse(table.location)
-    val owned = OwnedPaths.of(table.io, table.version, table.committer.ownership(table.id, table.version))
+    val owned = ownedPaths(table)
     // If the directory is the root of a bucket, the table owns only the directories `data` and `metadata` in it.
     val examples = Vector("file", "metadata/file").map(TableLocations.inside(directory, _))
     val reasons = examples.map(owned.reasonToKeep)

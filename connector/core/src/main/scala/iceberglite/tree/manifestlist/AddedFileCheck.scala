@@ -43,14 +43,15 @@ private[iceberglite] object AddedFileCheck {
   }
 
   /**
-   * Checks that the row count of an existing file is known, because versions 3 and later assign row ids according to this
-   * count (spec version 3: "Row lineage").
+   * Checks that the row count of an existing file is known, because versions 3 and later assign row ids according to
+   * this count (spec version 3: "Row lineage").
    *
    * @throws ValidationFailed if the file has no valid row count
    */
   def checkExisting(file: ContentFile): Unit = if (!file.hasRecordCount) throw ValidationFailed(
-    s"Cannot assign row ids, which format versions 3 and later require, to the rows of ${file.path}: its manifest entry has no valid " +
-      s"row count (record_count ${file.recordCount}). Delete or overwrite the rows of its partition to remove the file"
+    s"Cannot assign row ids, which format versions 3 and later require, to the rows of ${file.path}: its manifest " +
+      s"entry has no valid row count (record_count ${file.recordCount}). Delete or overwrite the rows of its " +
+      "partition to remove the file"
   )
 
   private def checkRecords(file: ContentFile, version: FormatVersion): Unit =

@@ -2,15 +2,19 @@ package iceberglite.catalog.rest
 
 import java.nio.charset.StandardCharsets.UTF_8
 import java.security.MessageDigest
-import java.util.Base64
+import java.util.{Base64, UUID}
 import javax.crypto.Mac
 import javax.crypto.spec.SecretKeySpec
 
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.catalog.rest.StubServer._
+import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError._
-import iceberglite.table.TableIdentifier
+import iceberglite.spec.table.NewTable
+import iceberglite.spec.update.MetadataUpdate.SetProperties
+import iceberglite.table.{Change, TableIdentifier}
+import iceberglite.table.TestTables.schema
 
 /** Tests the authentication of requests to a REST catalog. */
 class RestAuthSuite extends AnyFunSuite {
@@ -181,6 +185,48 @@ class RestAuthSuite extends AnyFunSuite {
     }
   }
 
+  test("a failed exchange is tried again after half a minute") {
+    withStub { stub =>
+      stub.on("GET /v1/namespaces")(noNamespaces)
+        .on(tokens)(answer(400, """{"error":"invalid_request"}"""), token("exchanged", 3600))
+      val web = jwt(stub.nowMs / 1000 + 1000)
+      val catalog = stub.catalog("token" -> web)
+      stub.nowMs += 910000
+      catalog.listNamespaces(Vector.empty)
+      stub.nowMs += 31000
+      catalog.listNamespaces(Vector.empty)
+      assert(authorizations(stub).flatten.last == "Bearer exchanged")
+    }
+  }
+
+  test("a token whose lifetime is the largest number is requested once") {
+    withStub { stub =>
+      stub.on("GET /v1/namespaces")(noNamespaces).on(tokens)(token("t1", Long.MaxValue))
+      val catalog = stub.catalog("credential" -> "me:s3cret")
+      (1 to 3).foreach(_ => catalog.listNamespaces(Vector.empty))
+      assert(stub.requests.count(_.target.contains("oauth")) == 1)
+    }
+  }
+
+  test("if the server rejects the token of a table, the valid token of the catalog is sent, and not replaced") {
+    withStub { stub =>
+      val id = TableIdentifier(Vector("db"), "t")
+      val metadata =
+        NewTable(schema, Vector.empty, Vector.empty, "mem://wh/db/t", Map.empty).metadata(new UUID(0, 7), 1000L)
+      val loaded = table(metadata, "mem://wh/db/t/metadata/0.metadata.json", ""","config":{"token":"of-table"}""")
+      stub.on(tokens)(token("t1", 3600), token("t2", 3600)).on("GET /v1/namespaces/db/tables/t")(loaded)
+        .on("POST /v1/namespaces/db/tables/t")(refuse(401, "NotAuthorizedException", "expired of-table"), loaded)
+      val catalog = stub.catalog("credential" -> "me:s3cret")
+      catalog.commit(id, Some(catalog.load(id)), Change(Vector(SetProperties(Map("a" -> "b"))), Vector.empty))
+      assert(authorizations(stub).flatten.takeRight(2) == Vector("Bearer of-table", "Bearer t1"))
+      assert(stub.requests.count(_.target.contains("oauth")) == 1)
+      stub.on("POST /v1/namespaces/db/tables/t")(refuse(403, "ForbiddenException", "no access with of-table"))
+      val change = Change(Vector(SetProperties(Map("a" -> "b"))), Vector.empty)
+      val error = intercept[IcebergError](catalog.commit(id, Some(catalog.load(id)), change)).toString
+      assert(error.contains("no access") && !error.contains("of-table"))
+    }
+  }
+
   test("a token that the server rejects is replaced once, and the request is sent again") {
     withStub { stub =>
       stub.on(tokens)(token("t1", 3600), token("t2", 3600), token("t3", 3600))
@@ -203,6 +249,20 @@ class RestAuthSuite extends AnyFunSuite {
       val Vector(ours, theirs) = stub.requests.filter(_.target.contains("tables")).map(_.headers)
       assert(ours("x-iceberg-access-delegation") == "remote-signing" && ours("x-tenant") == "me")
       assert(theirs("x-iceberg-access-delegation") == "vended-credentials" && ours("user-agent") == "iceberg-lite")
+    }
+  }
+
+  test("configured headers are sent with token requests to the same server, and not to another one") {
+    withStub { stub =>
+      withStub { other =>
+        Seq(stub, other).foreach(_.on("POST")(token("t1", 3600)))
+        stub.on("GET /v1/namespaces")(noNamespaces)
+        val settings = Seq("credential" -> "me:s3cret", "header.Realm" -> "r2")
+        stub.catalog(settings: _*).listNamespaces(Vector.empty)
+        stub.catalog(settings :+ ("oauth2-server-uri" -> s"${other.uri}/token"): _*).listNamespaces(Vector.empty)
+        assert(stub.requests.find(_.target.contains("oauth")).exists(_.headers.get("realm").contains("r2")))
+        assert(other.requests.nonEmpty && other.requests.forall(!_.headers.contains("realm")))
+      }
     }
   }
 

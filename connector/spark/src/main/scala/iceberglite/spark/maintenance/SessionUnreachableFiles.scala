@@ -41,8 +41,8 @@ final private[iceberglite] class SessionUnreachableFiles(
     val count = LocalUnreachableFiles.count(expired)
     val partitions = math.max(context.defaultParallelism.toLong, count / FilesPerPartition).toInt
     val unreachable = liveFiles(context, io, expired).subtractByKey(liveFiles(context, io, retained), partitions)
-    val distinct = unreachable.reduceByKey((code, _) => code)
-    distinct.toLocalIterator.map { case (path, code) => UnreachableFile(path, Content.all(code)) }
+    val distinct = unreachable.reduceByKey((file, _) => file)
+    distinct.toLocalIterator.map { case (_, (path, code)) => UnreachableFile(path, Content.all(code)) }
   }
 }
 
@@ -59,13 +59,18 @@ private[iceberglite] object SessionUnreachableFiles {
     clusterCores > cores && bytes > cores * LocalBytes
   }
 
-  /** Returns the path and the content code of each live file. */
-  private[maintenance] def liveFiles(context: SparkContext, io: FileIO, parts: Vector[FilePart]): RDD[(String, Int)] = {
+  /** Returns the key of each live file ([[UnreachableFiles.keys]]), with its path and content code. */
+  private[maintenance] def liveFiles(
+      context: SparkContext,
+      io: FileIO,
+      parts: Vector[FilePart]
+  ): RDD[(String, (String, Int))] = {
     val storage = context.broadcast(serialize(io))
     ClusterJob.distribute(context, parts.map(_.forReading)).flatMap { bytes =>
       val files = deserialize[FileIO](storage.value)
+      val keyOf = UnreachableFiles.keys(files)
       deserialize[Vector[FilePart]](bytes).iterator.flatMap(_.entries(files)).filter(_.isLive)
-        .map(e => e.file.path -> e.file.content.code)
+        .map(e => keyOf(e.file.path) -> (e.file.path -> e.file.content.code))
     }
   }
 }
