@@ -11,6 +11,7 @@ import iceberglite.spark.read.aggregate.AggregateScanStrategy
 import iceberglite.spark.rules.{
   AddBroadcastPruning,
   AddGroupFilterByMetadata,
+  AddGroupFilterForUnmatched,
   CheckGenerationExpressions,
   CheckMetadataTables,
   CheckNamedColumns,
@@ -37,6 +38,7 @@ import iceberglite.spark.rules.{
   RewritePartialOverwrite,
   RewriteReplaceWhere,
   RewriteUpdateWithSubquery,
+  SplitGroupFilter,
   StoragePartitionedJoins
 }
 import iceberglite.spark.session.BucketingSettings
@@ -150,6 +152,8 @@ object SparkSessionExtensions {
     Optimization(RestoreCachedRelation),
     Optimization(MarkDeletedRows),
     Optimization(AddGroupFilterByMetadata),
+    Optimization(AddGroupFilterForUnmatched),
+    Optimization(SplitGroupFilter),
     Optimization(RewriteMergeJoin),
     Optimization(DropUnstableGroupFilters),
     BeforeScans(AllowFilteringByMetrics),

@@ -1,7 +1,7 @@
 package iceberglite.spark.rules
 
 import org.apache.spark.sql.catalyst.catalog.HiveTableRelation
-import org.apache.spark.sql.catalyst.expressions.SubqueryExpression
+import org.apache.spark.sql.catalyst.expressions.{Expression, SubqueryExpression}
 import org.apache.spark.sql.catalyst.expressions.aggregate._
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
@@ -38,7 +38,7 @@ private[rules] object RepeatableQuery {
       case _ => false
     })
 
-  private def dependsOnOrder(e: org.apache.spark.sql.catalyst.expressions.Expression): Boolean = e match {
+  private def dependsOnOrder(e: Expression): Boolean = e match {
     // The last bits of floating-point sums and averages do depend on the order; see the comment on the object.
     case _: Count | _: Sum | _: Average | _: Min | _: Max => false
     case _: AggregateFunction => true
@@ -69,10 +69,14 @@ object DropUnstableGroupFilters extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan match {
     case write @ ReplaceData(_, _, _, _, Some(condition), _)
-        if write.operation.isInstanceOf[CopyOnWriteOperation] && condition.exists {
-          case subquery: SubqueryExpression => !RepeatableQuery(subquery.plan)
-          case _ => false
-        } => write.copy(groupFilterCondition = None)
+        if write.operation.isInstanceOf[CopyOnWriteOperation] && !isStable(condition) =>
+      write.copy(groupFilterCondition = None)
     case _ => plan
+  }
+
+  /** Whether all queries in a condition return the same rows each time. */
+  private[rules] def isStable(condition: Expression): Boolean = !condition.exists {
+    case subquery: SubqueryExpression => !RepeatableQuery(subquery.plan)
+    case _ => false
   }
 }
