@@ -54,8 +54,12 @@ private[iceberglite] object ClusterJob {
   val TasksPerCore = 4
 
   /** Distributes items over tasks. Each element of the result is a serialized `Vector` of consecutive items. */
-  def distribute[A <: AnyRef](context: SparkContext, items: Vector[A]): RDD[Array[Byte]] = {
-    val tasks = math.max(1, math.min(items.size, context.defaultParallelism * TasksPerCore))
+  def distribute[A <: AnyRef](
+      context: SparkContext,
+      items: Vector[A],
+      maxTasks: Int = Int.MaxValue
+  ): RDD[Array[Byte]] = {
+    val tasks = math.max(1, math.min(math.min(items.size, maxTasks), context.defaultParallelism * TasksPerCore))
     val batches = items.grouped(math.max(1, (items.size + tasks - 1) / tasks)).map(serialize(_)).toVector
     context.parallelize(batches, math.max(1, batches.size))
   }

@@ -36,8 +36,10 @@ final private[iceberglite] class SessionOrphanSearch(
   ): OrphanCandidates = {
     val context = session.sparkContext
     val onCluster = listing match {
-      case directories: DirectoryListing => Some(new ClusterOrphanSearch(context, () => filesIn(context, directories)))
-      case view: ViewListing => Some(new ClusterOrphanSearch(context, () => view.distributed))
+      case directories: DirectoryListing =>
+        Some(new ClusterOrphanSearch(context, () => ClusterListing(filesIn(context, directories))))
+      case prefix: PrefixListing => Some(new ClusterOrphanSearch(context, () => PrefixTasks.filesIn(context, prefix)))
+      case view: ViewListing => Some(new ClusterOrphanSearch(context, () => ClusterListing(view.distributed)))
       case _ => None
     }
     val (files, bytes) = (LocalUnreachableFiles.count(needed.parts), needed.parts.iterator.map(_.length).sum)
@@ -47,8 +49,8 @@ final private[iceberglite] class SessionOrphanSearch(
   }
 }
 
-/** Compares the files with Spark jobs. @param listed returns the path and the modification time of each listed file */
-final private class ClusterOrphanSearch(context: SparkContext, listed: () => RDD[(String, Long)]) extends OrphanSearch {
+/** Compares the files with Spark jobs. @param list lists the files */
+final private class ClusterOrphanSearch(context: SparkContext, list: () => ClusterListing) extends OrphanSearch {
   import SessionOrphanSearch._
 
   override def find(
@@ -58,10 +60,11 @@ final private class ClusterOrphanSearch(context: SparkContext, listed: () => RDD
       olderThanMs: Long,
       prefixes: EqualPrefixes
   ): OrphanCandidates = {
-    val old = ClusterJob.withTaskErrors(listed()).filter(_._2 < olderThanMs).keys
+    val listed = ClusterJob.withTaskErrors(list())
+    val old = listed.files.filter(_._2 < olderThanMs).keys
     val count = LocalUnreachableFiles.count(needed.parts)
     val partitions = math.max(context.defaultParallelism.toLong, count / FilesPerPartition).toInt
-    new ClusterCandidates(compare(old, neededPaths(context, io, needed), partitions, prefixes))
+    new ClusterCandidates(compare(old, neededPaths(context, io, needed), partitions, prefixes), listed.stored)
   }
 }
 
@@ -141,8 +144,15 @@ private[iceberglite] object SessionOrphanSearch {
   private def distinct(paths: RDD[(String, String)], byPath: HashPartitioner): RDD[(String, Set[String])] =
     paths.aggregateByKey(Set.empty[String], byPath)(_ + _, _ ++ _)
 
-  /** The candidates for removal, on the executors. They are computed once, and stored until this object is closed. */
-  final private[maintenance] class ClusterCandidates(compared: RDD[(String, Option[String])]) extends OrphanCandidates {
+  /**
+   * The candidates for removal, on the executors. They are computed once, and stored until this object is closed.
+   *
+   * @param intermediate stored results from which the candidates are computed
+   */
+  final private[maintenance] class ClusterCandidates(
+      compared: RDD[(String, Option[String])],
+      intermediate: Vector[RDD[_]] = Vector.empty
+  ) extends OrphanCandidates {
     private val stored = compared.persist(StorageLevel.MEMORY_AND_DISK)
 
     override def iterator: Iterator[OrphanCandidate] = ClusterJob.withTaskErrors {
@@ -157,8 +167,7 @@ private[iceberglite] object SessionOrphanSearch {
     }
 
     override def close(): Unit = {
-      stored.unpersist()
-      ()
+      (stored +: intermediate).foreach(_.unpersist())
     }
   }
 }

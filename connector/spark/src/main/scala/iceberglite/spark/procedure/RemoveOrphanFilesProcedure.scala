@@ -59,8 +59,9 @@ object RemoveOrphanFilesProcedure extends Procedure {
   private val prefixListing = Parameter.optional(
     "prefix_listing",
     ParameterType.Flag,
-    "Whether all paths below the directory are listed at once, which needs fewer requests to an object store if " +
-      "there are many directories; by default false: directories are listed in parallel"
+    "Whether all paths with a prefix are listed at once, which needs fewer requests to an object store if there are " +
+      "many directories; for large tables, at most 32 tasks list at most 256 prefixes. By default false: each " +
+      "directory is listed"
   )
   private val streamResults = Parameter.optional(
     "stream_results",

@@ -14,7 +14,8 @@ import org.scalatest.tagobjects.Slow
 import iceberglite.{FilesBelow, Fuzz, MoreRounds, Sampling}
 import iceberglite.maintenance.orphan._
 import iceberglite.spark.SharedSession
-import iceberglite.spark.maintenance.{SessionOrphanSearch, ViewListing}
+import iceberglite.spark.cluster.ClusterJob.distribute
+import iceberglite.spark.maintenance.{ClusterListing, CountedListings, PrefixTasks, SessionOrphanSearch, ViewListing}
 import iceberglite.spark.rowlevel.StatementFixture
 import iceberglite.spec.IcebergError
 import iceberglite.spec.file.Content
@@ -145,11 +146,44 @@ class RemoveOrphanFilesSuite extends AnyFunSuite with StatementFixture {
       assert(names(expected).intersect(orphans.map(_.getFileName.toString)).size == orphans.size && expected.size > 4)
       for (search <- Seq(onCluster, new SessionOrphanSearch(spark, (_, _, _) => false, maxLocalFiles = 3))) {
         assert(dryRun(t, search) == expected)
+        assert(dryRun(t, search, OrphanRemoval.directory(None, byPrefix = true)) == expected)
         assert(dryRun(t, search, options = OrphanOptions(olderThanMs = 0L)).isEmpty)
         val inData = dryRun(t, search, OrphanRemoval.directory(Some(s"${live(t).location}/data")))
         assert(inData == expected.filter(_.contains(s"${directoryOf(t)}/data/")))
       }
     }
+  }
+
+  test("a listing by prefix is divided among tasks, whose number and prefixes are limited, and finds the same files") {
+    val t = filled(2, "copy-on-write")
+    val data = directoryOf(t).resolve("data")
+    def add(directories: Seq[String]): Seq[Path] = directories.map { name =>
+      Files.write(Files.createDirectories(data.resolve(name)).resolve("orphan"), Array[Byte](1))
+    }
+    def found: Set[String] = dryRun(t, onCluster, OrphanRemoval.directory(None, byPrefix = true))
+    def visible: Set[String] = FilesBelow.withoutHints(directoryOf(t)).filterNot(_.getFileName.toString.startsWith("."))
+      .map(file => s"file:$file")
+    def pathsOf(files: ClusterListing): Seq[String] =
+      try files.files.keys.collect().toSeq.filterNot(_.contains("version-hint"))
+      finally files.stored.foreach(_.unpersist())
+    val table = live(t)
+    def listing = PrefixListing.of(new CountedListings(table.io), table.location, table.metadata)
+    val few = add((0 until 16).map(i => s"$i/${i % 4}"))
+    CountedListings.reset()
+    val listed = pathsOf(PrefixTasks.filesIn(spark.sparkContext, listing))
+    assert(listed.toSet == visible && listed.size == visible.size)
+    assert(CountedListings.below.map(_.split("/data/").last).toSet == (0 until 16).map(_.toString).toSet)
+    assert(CountedListings.directories.size == 3, "the upper levels are listed once, although their files are returned")
+    assert(found == few.map(file => s"file:$file").toSet)
+    // A level with more directories is not divided.
+    val many = add((0 to PrefixTasks.MaxPrefixes).map(i => s"day=$i"))
+    CountedListings.reset()
+    assert(pathsOf(PrefixTasks.filesIn(spark.sparkContext, listing)).toSet == visible)
+    assert(CountedListings.below.map(_.split('/').last).sorted == Seq("data", "metadata"))
+    assert(found == (few ++ many).map(file => s"file:$file").toSet)
+    val items = Vector.fill(1000)("x")
+    assert(distribute(spark.sparkContext, items, maxTasks = 3).getNumPartitions == 3)
+    assert(distribute(spark.sparkContext, items).getNumPartitions > 3)
   }
 
   test("the driver and the cluster treat other schemes and authorities in the same way", Slow) {
