@@ -39,7 +39,7 @@ object StreamOffset extends JsonFormat[StreamOffset] {
   private val ScanAllFiles = "scan_all_files"
 
   /** Parses an offset. @throws iceberglite.spec.IcebergError.InvalidMetadata if the JSON is not a supported offset */
-  def parse(json: String): StreamOffset = parse(Document, json)
+  def parse(json: String): StreamOffset = parse(Document, Option(json).getOrElse("null"))
 
   override def read(json: JsonValue): StreamOffset = if (json.has(Source)) readOwn(json) else readForeign(json)
 
