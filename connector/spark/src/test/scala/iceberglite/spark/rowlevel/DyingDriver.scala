@@ -218,15 +218,22 @@ private[iceberglite] object DriverProcess {
    * @param program the class with the main method, whose arguments are `target`, the directory `scratch` and a file
    *   with the lines
    * @param target where the program writes: a warehouse, or the URI of a Metastore
+   * @param heap the maximum size of the heap
    * @return the exit code, or -1 after a timeout, and the last 4000 characters of the output
    */
-  def run(program: String, target: String, lines: Seq[String], scratch: LocalPath): (Int, String) = {
+  def run(
+      program: String,
+      target: String,
+      lines: Seq[String],
+      scratch: LocalPath,
+      heap: String = "1g"
+  ): (Int, String) = {
     val file = Files.write(scratch.resolve("lines"), lines.asJava)
     val log = scratch.resolve("log").toFile
     val opens =
       ManagementFactory.getRuntimeMXBean.getInputArguments.asScala.filter(_.startsWith("--add-opens"))
     val java = Paths.get(System.getProperty("java.home"), "bin", "java").toString
-    val command = Seq(java, "-Xmx1g") ++ JvmOptions.quickStart ++ opens ++
+    val command = Seq(java, s"-Xmx$heap") ++ JvmOptions.quickStart ++ opens ++
       Seq("-cp", System.getProperty("java.class.path"), program, target, scratch.toString, file.toString)
     val process = new ProcessBuilder(command.asJava).redirectErrorStream(true).redirectOutput(log).start()
     try {

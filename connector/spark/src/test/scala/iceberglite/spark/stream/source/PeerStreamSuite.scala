@@ -80,4 +80,48 @@ class PeerStreamSuite extends AnyFunSuite with SourceFixture {
       assert(rowsOf(stream(t, options: _*)) == rowsOf(stream(peer(t), options: _*)), time - times.head)
     }
   }
+
+  private def expireWithPeer(t: String): Unit = {
+    sql(s"CALL ice.system.expire_snapshots(table => '${t.stripPrefix("lite.")}', " +
+      "older_than => TIMESTAMP '2100-01-01 00:00:00', retain_last => 1)")
+    sql(s"REFRESH TABLE $t")
+    ()
+  }
+
+  private def snapshots(t: String): Seq[Long] =
+    rows(s"SELECT snapshot_id FROM $t.snapshots ORDER BY committed_at").map(_.getLong(0))
+
+  test("expire_snapshots of Apache Iceberg keeps the snapshot of a consumer, but not the commits after it") {
+    val t = numbers(0 until 2)
+    val checkpoint = newCheckpoint()
+    val consumer = Seq("consumer-id" -> "etl", oneFile)
+    assert(read(stream(t, consumer: _*), checkpoint) == texts(0 until 2))
+    append(t, 2 until 3)
+    val before = snapshots(t)
+    // The next commit is still there, so the stream continues.
+    expireWithPeer(t)
+    assert(snapshots(t) == before)
+    assert(read(stream(t, consumer: _*), checkpoint) == texts(2 until 3))
+    Seq(3 until 4, 4 until 5, 5 until 6).foreach(append(t, _))
+    val all = snapshots(t)
+    expireWithPeer(t)
+    assert(snapshots(t) == Seq(all(1), all.last))
+    val error = failure(stream(t, consumer: _*), checkpoint)
+    assert(error.contains(s"${all(1)}, the position of a stream") && error.contains("It has expired"), error)
+  }
+
+  test("a retention of the branch main protects the commits that a stream has not read from all engines") {
+    val t = numbers(0 until 2)
+    sql(s"ALTER TABLE $t REPLACE BRANCH main WITH SNAPSHOT RETENTION 7 DAYS")
+    val checkpoint = newCheckpoint()
+    assert(read(stream(t), checkpoint) == texts(0 until 2))
+    Seq(2 until 3, 3 until 4, 4 until 5).foreach(append(t, _))
+    val all = snapshots(t)
+    expireWithPeer(t)
+    sql(s"CALL lite.system.expire_snapshots(table => '${t.stripPrefix("lite.")}', " +
+      "older_than => TIMESTAMP '2100-01-01 00:00:00', retain_last => 1)")
+    assert(snapshots(t) == all)
+    assert(read(stream(t), checkpoint) == texts(2 until 5))
+    assert(sorted(s"SELECT * FROM ${peer(t)}") == texts(0 until 5))
+  }
 }
