@@ -11,7 +11,8 @@ import iceberglite.spec.update.MetadataUpdate.SetProperties
 import iceberglite.storage.FileIO
 import iceberglite.table._
 import iceberglite.table.TestTables._
-import iceberglite.table.action.{FastAppend, UpdateLocation, UpdateProperties}
+import iceberglite.table.action.{FastAppend, MergeAppend, UpdateLocation, UpdateProperties}
+import iceberglite.tree.TreeReader
 
 class HadoopCatalogSuite extends AnyFunSuite {
   private val metadata = "mem://wh/db/t/metadata"
@@ -292,6 +293,23 @@ class HadoopCatalogSuite extends AnyFunSuite {
       assert(loading.calls <= 4, "hint, metadata, and two names of a newer version")
     }
   }
+
+  for (version <- Seq("1", "2", "3"))
+    test(s"of many small appends to a table of version $version, only those that merge manifests make more calls") {
+      withCatalog { (_, files) =>
+        val counting = new FaultyFileIO(files, Int.MaxValue, Fault.Refused)
+        val properties = Seq("format-version" -> version, "commit.manifest.min-count-to-merge" -> "20")
+        var table = opened(counting).create(Id, unpartitioned(properties: _*))
+        val (calls, manifests) = (1 to 200).map { i =>
+          val before = counting.calls
+          table = table.transaction(Map.empty, environment).add(new MergeAppend(Vector(file(f"f$i%03d")))).commit()
+          val made = counting.calls - before
+          (made, new TreeReader(table.io, table.metadata).manifests(table.currentSnapshot.get).size)
+        }.unzip
+        assert(calls.count(_ > 6) <= 11 && calls.takeRight(50).sum <= calls.slice(50, 100).sum + 50, calls)
+        assert(manifests.max <= 20 && liveFiles(table).size == 200)
+      }
+    }
 
   test("a file-system catalog rejects renames, registrations, other locations, and names that contain a slash") {
     withCatalog { (catalog, _) =>

@@ -14,7 +14,7 @@ import iceberglite.spark.cluster.ClusterJob.{deserialize, distribute, serialize}
  * @param files the path and the modification time of each file
  * @param stored intermediate results, which are kept until the files are no longer needed
  */
-final private[spark] case class ClusterListing(files: RDD[(String, Long)], stored: Vector[RDD[_]] = Vector.empty)
+final private[iceberglite] case class ClusterListing(files: RDD[(String, Long)], stored: Vector[RDD[_]] = Vector.empty)
 
 /**
  * Lists all paths below a directory by Spark tasks. The upper levels of directories are listed first, to find prefixes;
@@ -22,7 +22,7 @@ final private[spark] case class ClusterListing(files: RDD[(String, Long)], store
  * because each task sends one request at a time, and by the number of prefixes, because each prefix needs at least one
  * request. A level with too many directories, such as the partitions of a table, is not divided further.
  */
-private[spark] object PrefixTasks {
+private[iceberglite] object PrefixTasks {
 
   /** The maximum number of tasks that list paths at the same time. */
   val MaxTasks = 32

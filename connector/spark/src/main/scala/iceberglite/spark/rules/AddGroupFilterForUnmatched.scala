@@ -26,6 +26,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{
 }
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
+import org.apache.spark.sql.types.BooleanType
 
 import iceberglite.spark.rowlevel.CopyOnWriteOperation
 import iceberglite.spark.table.SparkTable
@@ -106,8 +107,11 @@ object AddGroupFilterForUnmatched extends Rule[LogicalPlan] with PredicateHelper
   private def isSimple(condition: Expression): Boolean =
     condition.deterministic && !SubqueryExpression.hasSubquery(condition)
 
-  private def isNeverTrue(condition: Expression): Boolean =
-    condition.foldable && Set[Any](null, false)(condition.eval())
+  /** Whether a condition is FALSE or NULL. At this point, Spark has already evaluated constant expressions. */
+  private def isNeverTrue(condition: Expression): Boolean = condition match {
+    case Literal(value, BooleanType) => value == null || value == false
+    case _ => false
+  }
 
   /** @return absent if the files to rewrite cannot be found in advance */
   private def filtered(
@@ -127,15 +131,16 @@ object AddGroupFilterForUnmatched extends Rule[LogicalPlan] with PredicateHelper
 }
 
 /**
- * Divides the query of [[AddGroupFilterForUnmatched]] into two queries: one for the files with a row that has a match in
- * the source, and one for the files with a row that satisfies another condition. Each can then skip files: the first
+ * Divides the query of [[AddGroupFilterForUnmatched]] into two queries: one for the files with a row that has a match
+ * in the source, and one for the files with a row that satisfies another condition. Each can then skip files: the first
  * one by the keys of the source, and the second one by the constants of the condition. A single query with both
  * conditions would read all files. Spark has already turned the search for a match into a join.
  */
 object SplitGroupFilter extends Rule[LogicalPlan] with PredicateHelper {
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan match {
-    case query: Subquery if !query.correlated => query.transformDown {
+    case query: Subquery if !query.correlated =>
+      query.transformDown {
         case search @ Aggregate(Seq(path: Attribute), Seq(_: Attribute), FileSearch(condition, join, table))
             if path.name == MetadataColumns.FilePath.name && table.outputSet.contains(path) =>
           othersIn(condition, join).fold[LogicalPlan](search) { others =>

@@ -8,7 +8,7 @@ import iceberglite.catalog.FileIOWrapper
 import iceberglite.storage.{FileIO, FileInfo}
 
 /** Records which directories and prefixes are listed, also in the tasks of Spark jobs, which run in the same JVM. */
-final private[spark] class CountedListings(inner: FileIO) extends FileIOWrapper(inner) {
+final private[iceberglite] class CountedListings(inner: FileIO) extends FileIOWrapper(inner) {
   override def list(directory: String): Vector[FileInfo] = {
     CountedListings.listed.add(directory)
     super.list(directory)
@@ -20,7 +20,7 @@ final private[spark] class CountedListings(inner: FileIO) extends FileIOWrapper(
   }
 }
 
-private[spark] object CountedListings {
+private[iceberglite] object CountedListings {
   private val listed = new ConcurrentLinkedQueue[String]
   private val listedBelow = new ConcurrentLinkedQueue[String]
 

@@ -66,12 +66,16 @@ class UpsertStreamSuite extends AnyFunSuite with EpochFixture {
     Seq(t, u).foreach(assertNoOrphans(_))
   }
 
-  test("a row with a null key replaces the row with a null key by position") {
-    val t = newTableOf(3)
-    val stream = new TestStream(OutputMode.Update(), Map("upsert-keys" -> "p"))
+  test("a row with a null key replaces the row with a null key, by position and by an equality delete") {
     val noText = Option.empty[String].orNull
-    stream.into(t)(Seq(1L -> "z", 2L -> noText), Seq(3L -> noText), Seq(4L -> "a"))
-    assert(read(t) == Seq("[1,z]", "[3,null]", "[4,a]") && deletes(t) == Seq("[1,PUFFIN,1]"))
+    for ((searched, expected) <- Seq("1000000" -> Seq("[1,PUFFIN,1]"), "0" -> Seq("[2,PARQUET,1]", "[2,PARQUET,2]"))) {
+      val t = newTableOf(3)
+      val stream =
+        new TestStream(OutputMode.Update(), Map("upsert-keys" -> "p", "upsert-search-bytes" -> searched))
+      stream.into(t)(Seq(1L -> "z", 2L -> noText), Seq(3L -> noText), Seq(4L -> "a"))
+      assert(read(t) == Seq("[1,z]", "[3,null]", "[4,a]"), searched)
+      assert(deletes(t).nonEmpty && deletes(t).forall(expected.contains), deletes(t))
+    }
   }
 
   private val before = (0 until 6).map(i => s"[$i,0]")

@@ -13,13 +13,14 @@ import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.connector.read.streaming.Offset
 import org.apache.spark.sql.streaming.Trigger
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import iceberglite.spark.error.Causes
 
 /**
  * Tests the cases in which streaming reads of other implementations fail with a `NullPointerException`: a table without
- * a snapshot, a history whose first snapshots have expired, a position whose snapshot no longer exists, and a checkpoint
- * without a valid offset.
+ * a snapshot, a history whose first snapshots have expired, a position whose snapshot no longer exists, and a
+ * checkpoint without a valid offset.
  */
 class MissingSnapshotStreamSuite extends AnyFunSuite with SourceFixture {
   private val oneFile = "streaming-max-files-per-micro-batch" -> "1"
@@ -100,7 +101,7 @@ class MissingSnapshotStreamSuite extends AnyFunSuite with SourceFixture {
     } finally query.stop()
   }
 
-  test("a stream begins although the parent of the oldest snapshot has expired") {
+  test("a stream begins although the parent of the oldest snapshot has expired", Slow) {
     val t = numbers(0 until 2, 2 until 4, 4 until 5)
     expire(t, retained = 2)
     val ids = snapshots(t)
