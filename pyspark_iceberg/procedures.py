@@ -710,8 +710,9 @@ class TableProcedures(ABC):
             prefix_mismatch_mode: what to do with a file if the metadata has its path with another scheme or authority:
                 ERROR (the default) fails before a file is deleted, IGNORE keeps the file, DELETE treats it as an
                 orphan.
-            prefix_listing: whether all paths below the directory are listed at once, which needs fewer requests to an
-                object store if there are many directories; by default false: directories are listed in parallel.
+            prefix_listing: whether all paths with a prefix are listed at once, which needs fewer requests to an object
+                store if there are many directories; for large tables, at most 32 tasks list at most 256 prefixes. By
+                default false: each directory is listed.
             stream_results: whether to return at most 20000 of the files, which bounds the memory for the result; by
                 default false.
         """

@@ -68,7 +68,7 @@ class UpsertStreamSuite extends AnyFunSuite with EpochFixture {
 
   test("a row with a null key replaces the row with a null key, by position and by an equality delete") {
     val noText = Option.empty[String].orNull
-    for ((searched, expected) <- Seq("1000000" -> Seq("[1,PUFFIN,1]"), "0" -> Seq("[2,PARQUET,1]", "[2,PARQUET,2]"))) {
+    for ((searched, expected) <- Seq("67108864" -> Seq("[1,PUFFIN,1]"), "0" -> Seq("[2,PARQUET,1]", "[2,PARQUET,2]"))) {
       val t = newTableOf(3)
       val stream =
         new TestStream(OutputMode.Update(), Map("upsert-keys" -> "p", "upsert-search-bytes" -> searched))
