@@ -4,7 +4,14 @@ import scala.annotation.tailrec
 import scala.util.Try
 
 import iceberglite.spec.IcebergError
-import iceberglite.spec.IcebergError.{CommitConflict, CommitStateUnknown, NotFound, UnreadableFile, ValidationFailed}
+import iceberglite.spec.IcebergError.{
+  AlreadyCommitted,
+  CommitConflict,
+  CommitStateUnknown,
+  NotFound,
+  UnreadableFile,
+  ValidationFailed
+}
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.update.MetadataUpdate
 import iceberglite.storage.{FileIO, MetadataFiles}
@@ -51,6 +58,8 @@ final class Transaction private[table] (
    *   actions are deleted
    * @throws InterruptedBeforeCommit if the thread was interrupted while an action was applied. In this case, the files
    *   of the actions are deleted
+   * @throws iceberglite.spec.IcebergError.AlreadyCommitted if the table already contains what an action records, and no
+   *   attempt of this commit has recorded it. In this case, the files of the actions are deleted
    * @throws CommitStateUnknown if the outcome is unknown. In this case, no file is deleted, and the caller must not
    *   delete its data files
    */
@@ -81,6 +90,9 @@ final class Transaction private[table] (
 
     private var interrupted = false
 
+    /** Whether an attempt that was reported as a conflict may have succeeded, and its snapshot has expired since. */
+    private var mayBeCommitted = false
+
     /** The number of attempts to commit. */
     var count = 0
 
@@ -102,6 +114,7 @@ final class Transaction private[table] (
             val isCounted = !actions.exists(_.madeProgress)
             val mayRetry = waitForRetry(if (isCounted) policy.waitForNext() else policy.waitUncounted())
             val reloaded = afterConflict(conflict)
+            mayBeCommitted ||= reloaded.exists(Transaction.mayLackSnapshot(_, attemptBase))
             reloaded.filter(containsThisCommit) match {
               case Some(version) => finish(version)
               case None if mayRetry => attempt(reloaded)
@@ -245,10 +258,15 @@ final class Transaction private[table] (
       version
     }
 
-    /** Runs a step that ends the transaction if it fails. On failure, the files of all actions are deleted. */
+    /**
+     * Runs a step that ends the transaction if it fails. On failure, the files of all actions are deleted. However, if
+     * the table contains what the actions record, and an attempt may have succeeded, the table may refer to the files
+     * of this attempt.
+     */
     private def abandonOnFailure[A](step: => A): A =
       try step
       catch {
+        case done: AlreadyCommitted if mayBeCommitted => throw Transaction.unknownAfterExpiration(target.name, done)
         case failure: Throwable =>
           actions.foreach(a => Cleanup.quietly("tidy up after a failed commit")(a.abandoned(context)))
           failure match {
@@ -281,6 +299,26 @@ object Transaction {
   private def isRuledOut(version: TableVersion, metadataFile: String, base: Option[TableVersion]): Boolean =
     !filesOf(version).contains(metadataFile) &&
       base.exists(b => version.metadata.metadataLog.exists(_.metadataFile == b.metadataLocation))
+
+  /**
+   * Returns whether a snapshot that followed the base may have expired: a later snapshot has a parent that is in
+   * neither of the two versions.
+   */
+  private def mayLackSnapshot(version: TableVersion, base: Option[TableVersion]): Boolean = base.exists { b =>
+    def isKnown(id: Long) = b.metadata.hasSnapshot(id) || version.metadata.hasSnapshot(id)
+    version.metadata.snapshots.exists { s =>
+      !b.metadata.hasSnapshot(s.snapshotId) && s.parentSnapshotId.exists(!isKnown(_))
+    }
+  }
+
+  private def unknownAfterExpiration(table: String, done: AlreadyCommitted): CommitStateUnknown = CommitStateUnknown(
+    table,
+    None,
+    s"the table already contains version ${done.last} of application ${done.application}, which an attempt of this " +
+      "commit or another writer has committed: the attempt was reported as a conflict, and its snapshot may have " +
+      "expired since",
+    Some(done)
+  )
 
   private def filesOf(version: TableVersion): Vector[String] =
     version.metadata.metadataLog.map(_.metadataFile) :+ version.metadataLocation

@@ -5,7 +5,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.catalog.HadoopCatalog
 import iceberglite.puffin.{DeletedRows, DeletionVector, DeletionVectorFiles}
 import iceberglite.spec.{FormatVersion, IcebergError}
-import iceberglite.spec.IcebergError.{ConcurrentChange, ValidationFailed}
+import iceberglite.spec.IcebergError.{AlreadyCommitted, CommitStateUnknown, ConcurrentChange, ValidationFailed}
 import iceberglite.spec.file.{Content, ManifestEntry}
 import iceberglite.spec.partition.{Bucket, PartitionTuple}
 import iceberglite.spec.types.Literal
@@ -15,7 +15,10 @@ import iceberglite.table.conflict.Isolation
 import iceberglite.table.TestTables.{file, fileOf, liveFiles}
 import iceberglite.table.action.{
   CherryPick,
+  ExpireOptions,
+  ExpireSnapshots,
   FastAppend,
+  RecordStreamEpoch,
   RemoveFiles,
   RewriteFiles,
   RewriteManifests,
@@ -163,6 +166,45 @@ class FoundFaultsSuite extends AnyFunSuite {
       assert(f.actualTable.properties.get("a").contains("b"))
       assert(f.actualTable.metadata.metadataLog.map(_.metadataFile).forall(f.clean.exists))
       assert(f.versions == 4, "the table's creation, first, the property change and later")
+    }
+  }
+
+  test("if the snapshot of a commit that was reported as a conflict may have expired, no file is deleted") {
+    withTable(byCategory = false, "write.metadata.previous-versions-max" -> "1") { f =>
+      f.script = Vector(f.swap -> CallFault.Repeated)
+      f.afterSwap = () => {
+        Seq("second", "third").foreach(f.appendByOther)
+        val expiration = ExpireOptions(olderThanMs = Some(Long.MaxValue), retainLast = Some(1))
+        f.commit(f.actualTable, new ExpireSnapshots(expiration))
+      }
+      val epoch = new RecordStreamEpoch("query", 0)
+      val transaction = f.table.transaction(epoch.summary, TestTables.environment).add(epoch)
+      val unknown = intercept[CommitStateUnknown](transaction.add(new FastAppend(Vector(file("mine")))).commit())
+      assert(unknown.cause.exists(_.isInstanceOf[AlreadyCommitted]), unknown.cause)
+      assert(f.actualTable.metadata.snapshots.size == 1)
+      assert(f.livePaths == Vector("first", "mine", "second", "third"))
+    }
+  }
+
+  test("if a commit that was reported as a conflict has certainly failed, the files of the commit are deleted") {
+    withTable(byCategory = false, "write.metadata.previous-versions-max" -> "1") { f =>
+      val epoch = new RecordStreamEpoch("query", 0)
+      def commit(on: Table, path: String): Table = {
+        val transaction = on.transaction(epoch.summary, TestTables.environment).add(epoch)
+        transaction.add(new FastAppend(Vector(file(path)))).commit()
+      }
+      f.onCall(
+        f.swap,
+        () => {
+          commit(f.actualTable, "theirs")
+          f.appendByOther("second")
+          // The snapshot before the attempt expires, but none of the later ones.
+          val before = f.table.metadata.currentSnapshotId.toSet
+          f.commit(f.actualTable, new ExpireSnapshots(ExpireOptions(snapshotIds = before)))
+        }
+      )
+      intercept[AlreadyCommitted](commit(f.table, "mine"))
+      assert(f.livePaths == Vector("first", "second", "theirs") && f.filesOfWriter.isEmpty)
     }
   }
 
