@@ -29,34 +29,54 @@ final class KeyedFiles(table: TreeTable, snapshot: Option[Snapshot], keys: Vecto
   }
 
   /**
-   * Returns the files, each once and with its position deletes, and with those of `keys` that may match its rows.
+   * Returns the files, each once and with its position deletes, and with those of `keys` that may match its rows. Stops
+   * to read the metadata tree when the files found so far exceed the limit.
    *
-   * @param maxPlanned the maximum number of data and delete files in the parts of the metadata tree that must be read
-   * @return absent if these parts list more files, or list a file twice with different deletes
+   * @return absent if the files exceed the limit, or if the table lists a file twice with different deletes
    */
-  def tasks(maxPlanned: Long): Option[Vector[FileScanTask]] = {
+  def tasks(limit: KeyedFiles.Limit): Option[Vector[FileScanTask]] = {
     val bound = Bind(filter, table.schema, caseSensitive = true)
     val reader = new PartReader(table, bound, AlwaysTrue, StatsToKeep.All)
     val (data, deletes) = snapshot.toVector.flatMap(MetadataTree.at(_, table).parts)
       .filter(p => p.hasLiveFiles && reader.mightMatch(p)).partition(_.content == ManifestContent.Data)
     // Planning reads the deletes that are not older than the data files.
     val parts = data ++ deletes.filter(p => data.exists(_.minSequenceNumber <= p.sequenceNumber))
-    if (parts.iterator.map(_.liveFiles.getOrElse(Long.MaxValue / parts.size)).sum > maxPlanned) None
+    val listed = parts.iterator.map(_.liveFiles.getOrElse(Long.MaxValue / parts.size)).sum
+    if (listed > limit.planned) None
     else {
-      val plan = TableScan(table, snapshot, bound, caseSensitive = true)
-        .copy(wholeFiles = true, statsToKeep = StatsToKeep.Of(keys.flatMap(_.equalityIds).toSet)).plan()
       val entries = keys.map(PartReader.entry(_, Long.MaxValue))
       val keysOf = DeleteIndex.of(entries, table.metadata.specsById, reader.keys).lookup
-      val tasks = plan.tasks.flatMap { task =>
+      def sizeOf(task: FileScanTask) =
+        if (keysOf(task.file, task.dataSequenceNumber).isEmpty) 0L else limit.sizeOf(task)
+      // A plan that may be incomplete reads fewer parts at the same time.
+      val target = Some(PlanTarget(limit.bytes + 1, sizeOf)).filter(_ => listed > limit.maxFiles)
+      val scan = TableScan(table, snapshot, bound, caseSensitive = true)
+      val tasks = scan.copy(wholeFiles = true, statsToKeep = StatsToKeep.Of(keys.flatMap(_.equalityIds).toSet))
+        .planUntil(target).tasks
+      if (tasks.iterator.map(sizeOf).sum > limit.bytes) None
+      else FileScanTask.onePerFile(tasks.flatMap { task =>
         val found = keysOf(task.file, task.dataSequenceNumber)
         if (found.isEmpty) None else Some(task.copy(deletes = task.deletes.filterNot(_.isEquality) ++ found))
-      }
-      FileScanTask.onePerFile(tasks)
+      })
     }
   }
 }
 
-private object KeyedFiles {
+object KeyedFiles {
+
+  /**
+   * The limit of a search.
+   *
+   * @param planned the maximum number of data and delete files in the parts of the metadata tree that must be read
+   * @param bytes the maximum size of the found files
+   * @param openCost the minimum size of a file. It represents the cost of opening the file
+   */
+  final case class Limit(planned: Long, bytes: Long, openCost: Long) {
+    def sizeOf(task: FileScanTask): Long = math.max(task.length, openCost)
+
+    /** The maximum number of found files. */
+    def maxFiles: Long = bytes / openCost
+  }
 
   /** Returns the condition that a value is within the bounds of one of the files. */
   private def range(column: NestedField, extents: Vector[ColumnExtent]): Expression = {

@@ -50,7 +50,13 @@ final case class TableScan(
    * @param untilRows the sufficient number of matching rows, counted by [[FileScanTask.guaranteedRecords]]; absent for
    *   the complete plan
    */
-  def plan(untilRows: Option[Long]): ScanPlan = {
+  def plan(untilRows: Option[Long]): ScanPlan = planUntil(untilRows.map(PlanTarget(_, _.guaranteedRecords)))
+
+  /**
+   * Returns the data files that may contain matching rows. With a target, planning stops when the files found so far
+   * reach it. These files are the first files of the complete plan.
+   */
+  private[scan] def planUntil(target: Option[PlanTarget]): ScanPlan = {
     val bound = Bind(filter, table.schema, caseSensitive)
     val tree = snapshot.map(MetadataTree.at(_, table, cache))
     val parts = tree.fold(Vector.empty[FilePart])(_.parts)
@@ -61,9 +67,9 @@ final case class TableScan(
     val files = new PartPlanner(reader.keeping(kept), tree, cluster)
     lazy val allDeletes = index(files, deletes, if (matching.isEmpty) 0L else matching.map(_.minSequenceNumber).min)
     lazy val unread = IndexedDeletes.unread(deletes)
-    val (read, found, tasks, indexed) = untilRows match {
-      case Some(rows) =>
-        val (read, found, tasks) = firstOf(matching, rows, files, allDeletes.index)
+    val (read, found, tasks, indexed) = target match {
+      case Some(until) =>
+        val (read, found, tasks) = firstOf(matching, until, files, allDeletes.index)
         (read, found, tasks, if (read.isEmpty) unread else allDeletes)
       case None if kept == StatsToKeep.All || deletes.isEmpty =>
         val found = files.select(matching)
@@ -79,29 +85,28 @@ final case class TableScan(
   }
 
   /**
-   * Reads parts in batches until the files found so far are guaranteed to contain enough matching rows. Each batch
-   * doubles the number of parts that have been read, but has at most as many parts as the pool has threads.
+   * Reads parts in batches until the files found so far reach the target. Each batch doubles the number of parts that
+   * have been read, but has at most as many parts as the pool has threads.
    *
-   * @param rows the sufficient number of matching rows
    * @return the parts that were read, the files that were selected from these parts, and the tasks of the plan
    */
   private def firstOf(
       parts: Vector[FilePart],
-      rows: Long,
+      target: PlanTarget,
       files: PartPlanner,
       index: => DeleteIndex
   ): (Vector[FilePart], Vector[PlannedPart], Vector[FileScanTask]) = {
     lazy val deletes = index
-    var (read, guaranteed) = (0, 0L)
+    var (read, reached) = (0, 0L)
     val found = Vector.newBuilder[PlannedPart]
     val tasks = Vector.newBuilder[FileScanTask]
-    while (read < parts.size && guaranteed < rows) {
+    while (read < parts.size && reached < target.total) {
       val batch = files.select(parts.slice(read, math.max(1, math.min(2 * read, read + MetadataPool.Width))))
       found ++= batch
       read += batch.size
       assignDeletes(batch, deletes).foreach { task =>
-        if (guaranteed < rows) tasks += task
-        guaranteed += task.guaranteedRecords
+        if (reached < target.total) tasks += task
+        reached += target.of(task)
       }
     }
     (parts.take(read), found.result(), tasks.result())
@@ -171,6 +176,13 @@ object TableScan {
       all.result()
     }
 }
+
+/**
+ * What the files of a plan that need not be complete must reach.
+ *
+ * @param total the sum of `of` over the files at which planning stops
+ */
+final private[scan] case class PlanTarget(total: Long, of: FileScanTask => Long)
 
 /** The index of a scan's delete files, and statistics about its creation. */
 final private case class IndexedDeletes(index: DeleteIndex, report: DeleteReport)

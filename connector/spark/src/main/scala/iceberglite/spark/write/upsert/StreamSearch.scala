@@ -37,6 +37,8 @@ final private[upsert] case class ReplacedRows(
  */
 final private[iceberglite] case class StreamSearch(session: SparkSession, maxBytes: Long) {
 
+  private val limit = KeyedFiles.Limit(StreamSearch.MaxPlannedFiles, maxBytes, StreamSearch.OpenCost)
+
   def isEnabled: Boolean = maxBytes > 0
 
   /**
@@ -80,7 +82,7 @@ final private[iceberglite] case class StreamSearch(session: SparkSession, maxByt
   ): Option[ReplacedRows] = {
     val files = new KeyedFiles(table.tree(), snapshot, keys)
     val conversion = DeleteConversion.of(table)
-    val planned = files.tasks(StreamSearch.MaxPlannedFiles).map(_.map { task =>
+    val planned = files.tasks(limit).map(_.map { task =>
       task.copy(deletes = task.deletes.filter(isRead(task, _, conversion)))
     })
     for (toRead <- planned; if fits(toRead)) yield {
@@ -94,7 +96,7 @@ final private[iceberglite] case class StreamSearch(session: SparkSession, maxByt
 
   /** Whether the data files and the earlier deletes to read are within the limit. The keys are small. */
   private def fits(tasks: Vector[FileScanTask]): Boolean = {
-    val data = tasks.iterator.map(task => math.max(task.length, StreamSearch.OpenCost)).sum
+    val data = tasks.iterator.map(limit.sizeOf).sum
     val deletes = tasks.flatMap(_.deletes).filterNot(_.isEquality).map(d => d.location -> d.storedBytes).toMap
     data + deletes.values.sum <= maxBytes
   }
