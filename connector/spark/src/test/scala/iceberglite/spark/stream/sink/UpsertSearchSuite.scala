@@ -122,10 +122,16 @@ class UpsertSearchSuite extends AnyFunSuite with EpochFixture {
   }
 
   test("if the searched snapshot expires before its partition specs are read, the micro-batch does not fail") {
-    val t = newTableOf(3, Nil)
+    val t = tableWith("id BIGINT, part BIGINT", "TBLPROPERTIES ('format-version' = '3')")
     sql(s"ALTER TABLE $t ADD PARTITION FIELD bucket(2, id)")
     sql(s"INSERT INTO $t VALUES (1, 0), (2, 0)")
-    val write = writeTo(new Steps(t, afterLoad = replaceFiles(t)).table, byId)
+    def expireSearched(): Unit = {
+      replaceFiles(t)
+      // Otherwise, the manifest list of the expired snapshot would be in the cache.
+      sql(s"REFRESH TABLE $t")
+      ()
+    }
+    val write = writeTo(new Steps(t, afterLoad = expireSearched()).table, byId)
     val messages = written(write, change(1))
     // The planning has not read the manifest list of this snapshot.
     sql(s"INSERT INTO $t VALUES (3, 0)")
