@@ -57,8 +57,17 @@ private[iceberglite] object CrashPoint {
   val WhileMetadataIsCopied: CrashPoint =
     CrashPoint("while metadata is copied", Create, isAfterCall = true, _.contains("/copy-table-staging-"))
 
+  /** The driver of a streaming query dies when the offsets of its third micro-batch are in the checkpoint. */
+  val AfterPlanning: CrashPoint =
+    CrashPoint("after the micro-batch was planned", Rename, isAfterCall = true, _.endsWith("/offsets/2"))
+
+  /** The driver of a streaming query dies when the commit of its third micro-batch is in the checkpoint. */
+  val AfterCheckpoint: CrashPoint =
+    CrashPoint("after the checkpoint", Rename, isAfterCall = true, _.endsWith("/commits/2"))
+
   val ofStatements: Seq[CrashPoint] = Seq(WhileTasksWrite, BeforeCommit, InCommit, AfterCommit)
-  val all: Seq[CrashPoint] = ofStatements ++ Seq(WhileFilesAreDeleted, WhileMetadataIsCopied)
+  val ofStreams: Seq[CrashPoint] = AfterPlanning +: ofStatements :+ AfterCheckpoint
+  val all: Seq[CrashPoint] = ofStreams ++ Seq(WhileFilesAreDeleted, WhileMetadataIsCopied)
 }
 
 /**
@@ -120,7 +129,7 @@ private[iceberglite] object DyingFileSystem {
   /** Waits until all drivers have died. @return whether they died within the time limit */
   def awaitAll(): Boolean = remainingDeaths.await(200, TimeUnit.SECONDS)
 
-  private def tableOf(path: Path): String = path.toUri.getPath.replaceFirst("/(data|metadata)/.*", "")
+  private def tableOf(path: Path): String = path.toUri.getPath.replaceFirst("/(data|metadata|checkpoint)/.*", "")
 
   private def dieIf(call: CrashPoint.Call, path: Path, isAfterCall: Boolean): Unit = {
     val table = tableOf(path)
@@ -202,7 +211,8 @@ private[iceberglite] object DriverProcess {
       "spark.sql.shuffle.partitions" -> "2",
       "spark.default.parallelism" -> "2",
       "spark.sql.session.timeZone" -> "UTC",
-      "spark.sql.extensions" -> classOf[SparkSessionExtensions].getName
+      "spark.sql.extensions" -> classOf[SparkSessionExtensions].getName,
+      "spark.hadoop.fs.ofs.impl" -> classOf[DyingFileSystem].getName
     )
     val builder = conf.foldLeft(SparkSession.builder().master(master)) { case (b, (key, value)) =>
       b.config(key, value)

@@ -16,9 +16,10 @@ import iceberglite.spark.rowlevel.{Death, DriverProcess, DyingDriver, DyingFileS
  * @param table the name of the table
  * @param mode the output mode of the query. In append mode, it adds the rows `id, p`. Otherwise, it counts the rows of
  *   each `p`
- * @param directory contains the directories `input`, `later` and `checkpoint`
+ * @param directory contains the directories `input` and `later`
+ * @param checkpoint the location of the checkpoint, a directory named `checkpoint` in the directory of the table
  */
-final private[sink] case class FileStream(table: String, mode: String, directory: Path) {
+final private[sink] case class FileStream(table: String, mode: String, directory: Path, checkpoint: String) {
   private def input: Path = directory.resolve("input")
   private def later: Path = directory.resolve("later")
 
@@ -39,10 +40,19 @@ final private[sink] case class FileStream(table: String, mode: String, directory
     val result: DataFrame = if (mode == "append") rows else rows.groupBy("p").agg(count(lit(1)).as("n"))
     val options = if (mode == "update") Map("upsert-keys" -> "p") else Map.empty[String, String]
     result.writeStream.outputMode(mode).options(options).trigger(Trigger.AvailableNow())
-      .option("checkpointLocation", directory.resolve("checkpoint").toString).toTable(table)
+      .option("checkpointLocation", checkpoint).toTable(table)
   }
 
-  override def toString: String = s"$table\t$mode\t$directory"
+  override def toString: String = s"$table\t$mode\t$directory\t$checkpoint"
+}
+
+private[sink] object FileStream {
+
+  /** Returns a stream from the text of [[FileStream.toString]]. */
+  def parse(text: String): FileStream = {
+    val Array(table, mode, directory, checkpoint) = text.split('\t')
+    FileStream(table, mode, Paths.get(directory), checkpoint)
+  }
 }
 
 /**
@@ -55,7 +65,7 @@ object DyingStream {
   def main(args: Array[String]): Unit = {
     val Array(warehouse, scratch, file) = args
     val deaths = Files.readAllLines(Paths.get(file)).asScala.map(Death.parse)
-    val streams = deaths.map(_.work.split('\t')).map(parts => FileStream(parts(0), parts(1), Paths.get(parts(2))))
+    val streams = deaths.map(death => FileStream.parse(death.work))
     val spark = DriverProcess.session(DyingDriver.Master, warehouse, scratch)
     streams.foreach(_.start(spark).awaitTermination())
     streams.foreach(_.release())

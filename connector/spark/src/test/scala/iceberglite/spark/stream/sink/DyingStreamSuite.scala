@@ -1,6 +1,6 @@
 package iceberglite.spark.stream.sink
 
-import java.nio.file.Files
+import java.nio.file.{Files, Path}
 
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
@@ -14,24 +14,33 @@ import iceberglite.spark.rowlevel.{CrashPoint, Death, DriverFixture}
  */
 class DyingStreamSuite extends AnyFunSuite with DriverFixture {
 
+  private val points = CrashPoint.ofStreams
+
   private val streamsPerDeath: Int =
-    sys.env.get("ICEBERG_LITE_STREAM_KILLS").fold(2)(_.toInt / CrashPoint.ofStatements.size)
+    sys.env.get("ICEBERG_LITE_STREAM_KILLS").fold(2)(kills => math.ceil(kills.toDouble / points.size).toInt)
 
   /** The number of streams that die in one process. The tasks of a stream that dies never release their slots. */
   private val streamsPerProcess = 8
 
-  private def create(mode: String, namespace: String, number: Int): (Case, FileStream) = {
+  private def create(mode: String, namespace: String, number: String): (Case, FileStream) = {
     val version = if (mode == "update") 3 else 2
-    val c = Case(namespace, s"$mode$number", version, "stream", "")
+    val c = Case(namespace, s"${mode}_$number", version, "stream", "")
     val columns = if (mode == "append") "id BIGINT, p STRING" else "p STRING, n BIGINT"
     sql(
       s"CREATE TABLE dying.${c.table} ($columns) USING iceberg PARTITIONED BY (p) " +
         s"TBLPROPERTIES ('format-version' = '$version')"
     )
-    val stream = FileStream(s"dying.${c.table}", mode, newDirectory("stream"))
+    // The driver accesses the checkpoint through the same file system as the table.
+    val checkpoint = s"ofs://dying${checkpointOf(c)}"
+    val stream = FileStream(s"dying.${c.table}", mode, newDirectory("stream"), checkpoint)
     (0 to 2).foreach(i => stream.addFile(i, batch(i), isLater = i == 2))
     (c, stream)
   }
+
+  private def checkpointOf(c: Case): Path = directoryOf(c.table).resolve("checkpoint")
+
+  /** Returns the files of the table, without those of the checkpoint, that its metadata does not reference. */
+  private def unreferenced(c: Case): Set[Path] = orphans(c).filterNot(_.startsWith(checkpointOf(c)))
 
   /** The rows of a micro-batch. */
   private def batch(number: Int): Seq[(Long, String)] =
@@ -47,11 +56,12 @@ class DyingStreamSuite extends AnyFunSuite with DriverFixture {
   /** The streams of all drivers, by the point of death. The streams of a group run and die in one process. */
   private lazy val killed: Map[CrashPoint, Seq[(Case, FileStream)]] = {
     val streams = for {
-      (death, index) <- CrashPoint.ofStatements.zipWithIndex
-      // Each of the other two modes is tested with a death before and a death in or after the commit.
-      modes = Seq("append", Seq("complete", "update")(index % 2))
+      (death, index) <- points.zipWithIndex
+      // If there are only two streams for each death, each of the other two modes is tested with every second death.
+      others = Seq("update", "complete")
+      modes = "append" +: (if (index % 2 == 0) others else others.reverse)
       number <- 0 until streamsPerDeath
-    } yield death -> create(modes(number % modes.size), namespaces(index), number)
+    } yield death -> create(modes(number % modes.size), namespaces(index % namespaces.size), s"${index}_$number")
     streams.grouped(streamsPerProcess).foreach { group =>
       val deaths = group.map { case (death, (c, stream)) =>
         Death(death, directoryOf(c.table).toString, stream.toString)
@@ -61,29 +71,31 @@ class DyingStreamSuite extends AnyFunSuite with DriverFixture {
     streams.groupBy(_._1).map { case (death, ofDeath) => death -> ofDeath.map(_._2) }
   }
 
-  CrashPoint.ofStatements.foreach { death =>
+  points.foreach { death =>
     test(s"streams write each row exactly once if their driver dies ${death.name}", Slow) {
       killed(death).foreach { case (c, stream) => checkAndContinue(c, stream, death) }
     }
   }
 
   private def checkAndContinue(c: Case, stream: FileStream, death: CrashPoint): Unit = {
-    val isCommitted = death == CrashPoint.AfterCommit
+    val isCommitted = death == CrashPoint.AfterCommit || death == CrashPoint.AfterCheckpoint
     check(c, expectedRows(stream.mode, if (isCommitted) 3 else 2))
-    val orphansOfDriver = orphans(c)
-    stream.start(spark).awaitTermination()
+    val orphansOfDriver = unreferenced(c)
+    val continued = stream.copy(checkpoint = checkpointOf(c).toString)
+    continued.start(spark).awaitTermination()
     check(c, expectedRows(stream.mode, 3))
     // The files of the driver that died are still orphan files. The query has added none.
-    assert(orphans(c) == orphansOfDriver)
+    assert(unreferenced(c) == orphansOfDriver)
     // A micro-batch in update mode removes its files of keys after its commit. If the driver dies between the two, they
     // are orphan files.
-    val unused = orphansOfDriver.filter(_ => isCommitted && stream.mode == "update")
-    assert(unused.forall(_.toString.contains("-deletes-")) && (orphansOfDriver -- unused).isEmpty == isCommitted)
+    val unused = orphansOfDriver.filter(_ => death == CrashPoint.AfterCommit && stream.mode == "update")
+    assert(unused.forall(_.toString.contains("-deletes-")))
+    assert((orphansOfDriver -- unused).isEmpty == (isCommitted || death == CrashPoint.AfterPlanning))
     orphansOfDriver.foreach(Files.delete(_))
     stream.addFile(3, batch(3), isLater = false)
-    stream.start(spark).awaitTermination()
+    continued.start(spark).awaitTermination()
     check(c, expectedRows(stream.mode, 4))
-    assert(orphans(c).isEmpty)
+    assert(unreferenced(c).isEmpty)
     ()
   }
 }
