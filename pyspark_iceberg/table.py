@@ -58,6 +58,12 @@ class Table(TableDescription, TableEvolution, TableReads, TableWrites, TableStre
     def for_path(cls, spark: SparkSession, path: str) -> Table:
         """Return the table in a directory, which needs no configured catalog.
 
+        The table is read and written through the current catalog of the session if it is a file-system catalog of
+        iceberg-lite, and otherwise through a file-system catalog that is added to the session, with the storage
+        settings of the current catalog. A table of a JDBC, REST or Hive catalog can be read by its path, but not
+        changed: only its own catalog records the current state of the table. The newest metadata file in the directory
+        is read, which may be older or newer than this state.
+
         Args:
             spark: a session with the connector.
             path: the directory of the table, with a slash: a path or a URI. A relative path is resolved against the
@@ -72,10 +78,7 @@ class Table(TableDescription, TableEvolution, TableReads, TableWrites, TableStre
         with typed_errors():
             # If the current catalog does not support paths, the data source adds a catalog for paths to the session.
             _ = spark.read.format("iceberg-lite").load(path).schema
-        current = spark.catalog.currentCatalog()
-        added = (f"iceberg_lite_paths_{current}", "iceberg_lite_paths")
-        catalog = next((name for name in added if spark.conf.get(f"spark.sql.catalog.{name}", None)), current)
-        return cls(spark, f"{identifier(catalog)}.{identifier(path)}")
+        return cls(spark, f"{identifier(_catalog_of_paths(spark))}.{identifier(path)}")
 
     @staticmethod
     def exists(spark: SparkSession, name: str) -> bool:
@@ -272,6 +275,19 @@ class Table(TableDescription, TableEvolution, TableReads, TableWrites, TableStre
 
     def _repr_html_(self) -> str:
         return table_html(self, self._facts())
+
+
+def _catalog_of_paths(spark: SparkSession) -> str:
+    """Return the name of the catalog through which the data source has just opened a path."""
+    current = spark.catalog.currentCatalog()
+    prefix = f"spark.sql.catalog.{current}"
+    implementation = spark.conf.get(f"{prefix}.catalog-impl", None) or ""
+    kind = spark.conf.get(f"{prefix}.type", None) or implementation.rpartition(".")[2]
+    is_ours = spark.conf.get(prefix, None) == "iceberglite.spark.SparkCatalog"
+    if is_ours and kind.lower() in ("hadoop", "hadoopcatalog"):
+        return current
+    with_settings = f"iceberg_lite_paths_{current}"
+    return with_settings if spark.conf.get(f"spark.sql.catalog.{with_settings}", None) else "iceberg_lite_paths"
 
 
 def _where(condition: Sql | None) -> str:
