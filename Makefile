@@ -127,6 +127,7 @@ wheel: $(READY) $(BUNDLED) ## build the Python wheel, which contains the jar, in
 	@rm -f build-wheel.log; ls dist/*.whl
 
 release: $(READY) $(SBT_READY) | check ## build and check all artefacts of a release in dist/, with their checksums
+	@$(PY) project/release.py
 	@ICEBERG_LITE_SCALADOC=1 $(SBT) spark/bundle +artifact/publish
 	@touch $(BUNDLED)
 	@$(MAKE) --no-print-directory wheel
