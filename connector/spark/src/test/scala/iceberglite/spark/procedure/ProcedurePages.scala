@@ -27,31 +27,40 @@ private[procedure] object ProcedurePages {
   private def table(header: String*)(rows: Seq[Seq[String]]): Seq[String] =
     (header +: header.map(_ => "---") +: rows).map(_.mkString("| ", " | ", " |"))
 
-  /** Returns the lines of the Python module `pyspark_iceberg.procedures`. */
-  def python: Seq[String] = {
+  /** Returns the lines of the Python module `pyspark_iceberg.procedures`, the functions and methods. */
+  def pythonFunctions: Seq[String] = {
     val (functions, methods) = Procedures.all.partition(isFunction)
-    head ++ Procedures.all.flatMap(result) ++ mixin ++ methods.flatMap(function(_, "self", "self._call(", "    ")) ++
+    functionImports ++ mixin ++ methods.flatMap(function(_, "self", "self._call(", "    ")) ++
       functions.flatMap("" +: function(_, "spark: SparkSession, table: str", "call(", ""))
   }
+
+  /** Returns the lines of the Python module `pyspark_iceberg.procedure_results`, the types of the result rows. */
+  def pythonResults: Seq[String] = resultImports ++ Procedures.all.flatMap(result)
 
   /** Whether the Python function is no method of a table: the procedure creates a table, or belongs to a view. */
   private def isFunction(p: Procedure): Boolean = p.createsTable || p.parameters.contains(Parameter.view)
 
   private def nameParameter(p: Procedure): Parameter[_] = p.parameters.find(_.name == Parameter.table.name).get
 
-  private def head: Seq[String] = Seq(
-    s"${quotes}Procedures as Python functions. Generated from the connector's list of procedures; do not edit.$quotes",
+  private def generated(content: String): Seq[String] = Seq(
+    s"$quotes$content. Generated from the connector's list of procedures; do not edit.$quotes",
     "",
     "from __future__ import annotations",
-    "",
+    ""
+  )
+
+  private def resultImports: Seq[String] = generated("Result rows of the procedures") ++ Seq(
+    "from typing import NamedTuple"
+  ) ++ Seq("", "from pyspark.sql import Row").filter(_ => Procedures.all.exists(_.output.exists(hasRows)))
+
+  private def functionImports: Seq[String] = generated("Procedures as Python functions") ++ Seq(
     "from abc import ABC, abstractmethod",
     "from collections.abc import Mapping, Sequence",
-    "from typing import NamedTuple",
     "",
     "from pyspark.sql import Row, SparkSession",
     "",
     "from pyspark_iceberg.call import Timestamp, call"
-  )
+  ) ++ stacked("from pyspark_iceberg.procedure_results import (", Procedures.all.map(className).sorted.map(Seq(_)), ")")
 
   private def mixin: Seq[String] = Seq(
     "",
@@ -74,12 +83,17 @@ private[procedure] object ProcedurePages {
     ""
   ) ++ p.output.flatMap(f => Seq(s"    ${f.name}: ${annotation(f)}", s"    $quotes${f.getComment.get}.$quotes"))
 
+  private def hasRows(field: StructField): Boolean = field.dataType match {
+    case ArrayType(_: StructType, _) => true
+    case _ => false
+  }
+
   private def annotation(field: StructField): String = {
     val typeName = field.dataType match {
       case IntegerType | LongType => "int"
       case DoubleType => "float"
       case StringType => "str"
-      case ArrayType(_: StructType, _) => "list[Row]"
+      case _ if hasRows(field) => "list[Row]"
       case other => throw new IllegalArgumentException(s"no annotation for $other")
     }
     if (field.nullable) s"$typeName | None" else typeName

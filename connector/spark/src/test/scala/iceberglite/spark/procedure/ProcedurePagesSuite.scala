@@ -6,8 +6,9 @@ import java.nio.file.{Files, Path, Paths}
 import org.scalatest.funsuite.AnyFunSuite
 
 /**
- * Checks that the descriptions in `docs/procedures.md`, and the module `pyspark_iceberg/procedures.py`, are equal to
- * what [[ProcedurePages]] renders. If the environment variable `UPDATE` is `1`, the suite rewrites both files instead.
+ * Checks that the descriptions in `docs/procedures.md`, and the modules `procedures` and `procedure_results` of
+ * `pyspark_iceberg`, are equal to what [[ProcedurePages]] renders. If the environment variable `UPDATE` is `1`, the suite
+ * rewrites these files instead.
  */
 class ProcedurePagesSuite extends AnyFunSuite {
   private val isUpdate = sys.env.get("UPDATE").contains("1")
@@ -30,7 +31,8 @@ class ProcedurePagesSuite extends AnyFunSuite {
   }
 
   test("pyspark_iceberg has a function or method for every procedure, with its arguments and columns") {
-    check(Paths.get("pyspark_iceberg", "procedures.py"), ProcedurePages.python.mkString("", "\n", "\n"))
+    check(Paths.get("pyspark_iceberg", "procedures.py"), ProcedurePages.pythonFunctions.mkString("", "\n", "\n"))
+    check(Paths.get("pyspark_iceberg", "procedure_results.py"), ProcedurePages.pythonResults.mkString("", "\n", "\n"))
   }
 
   test("every procedure has the parameter table or view, required parameters come first, and columns have comments") {
