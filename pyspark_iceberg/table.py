@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import os
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -78,7 +79,8 @@ class Table(TableDescription, TableEvolution, TableReads, TableWrites, TableStre
         with typed_errors():
             # If the current catalog does not support paths, the data source adds a catalog for paths to the session.
             _ = spark.read.format("iceberg-lite").load(path).schema
-        return cls(spark, f"{identifier(_catalog_of_paths(spark))}.{identifier(path)}")
+            absolute = _absolute(spark, path)
+        return cls(spark, f"{identifier(_catalog_of_paths(spark))}.{identifier(absolute)}")
 
     @staticmethod
     def exists(spark: SparkSession, name: str) -> bool:
@@ -275,6 +277,15 @@ class Table(TableDescription, TableEvolution, TableReads, TableWrites, TableStre
 
     def _repr_html_(self) -> str:
         return table_html(self, self._facts())
+
+
+def _absolute(spark: SparkSession, path: str) -> str:
+    """Return an absolute path or URI. Only Spark knows its working directory, which a server may have elsewhere."""
+    if path.startswith("/") or re.match(r"[a-zA-Z][a-zA-Z0-9+.-]*:/", path):
+        return path
+    log = spark.read.format("iceberg-lite").load(f"{path.rstrip('/')}#metadata_log_entries")
+    current: str = log.select("file").tail(1)[0]["file"]
+    return current if path.endswith(".metadata.json") else current.rpartition("/metadata/")[0]
 
 
 def _catalog_of_paths(spark: SparkSession) -> str:

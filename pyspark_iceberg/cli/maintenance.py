@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Annotated, Any, Optional
@@ -57,15 +58,21 @@ def expire(
     context: typer.Context,
     table: TableName,
     older_than: Annotated[
-        Optional[str], typer.Option(metavar="TIME", help="Expire snapshots committed before this time (ISO 8601)")
+        Optional[str],
+        typer.Option(
+            metavar="TIME",
+            help="Expire snapshots committed before this time, such as 2026-01-31 or 2026-01-31T08:00:00+01:00; in "
+            "UTC if it has no offset",
+        ),
     ] = None,
     retain_last: Annotated[Optional[int], typer.Option(min=1, help="Minimum number of snapshots to keep")] = None,
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
     """Expire old snapshots, and delete the files that only they need."""
+    before = None if older_than is None else _time("--older-than", older_than)
     with _with_progress(context, table) as opened:
-        result = opened.expire_snapshots(older_than=older_than, retain_last=retain_last, dry_run=dry_run)
+        result = opened.expire_snapshots(older_than=before, retain_last=retain_last, dry_run=dry_run)
     _write_result(f"{'Would expire' if dry_run else 'Expired'} snapshots of {table}", result, json)
 
 
@@ -94,6 +101,18 @@ def compact(
             dry_run=dry_run,
         )
     _write_result(f"{'Would rewrite' if dry_run else 'Rewrote'} data files of {table}", result, json)
+
+
+def _time(option: str, text: str) -> datetime.datetime:
+    """Parse the time in an option; without an offset, it is in UTC, like the times that the commands show."""
+    try:
+        # Python 3.9 does not know the offset Z.
+        time = datetime.datetime.fromisoformat(text[:-1] + "+00:00" if text.endswith("Z") else text)
+    except ValueError as error:
+        raise typer.BadParameter(
+            f"{text!r} is not a time in ISO 8601, such as 2026-01-31 or 2026-01-31T08:00:00+01:00", param_hint=option
+        ) from error
+    return time if time.tzinfo else time.replace(tzinfo=datetime.timezone.utc)
 
 
 @contextmanager

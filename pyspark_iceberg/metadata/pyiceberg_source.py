@@ -65,7 +65,13 @@ def _load(settings: CatalogSettings | None, name: str) -> Table:
         raise MetadataError(f"Specify the catalog of {name}, or the directory of the table")
     parts = name_parts(name)
     if settings.type == "hadoop":
-        return files.load("/".join((settings.properties["warehouse"], *parts)), settings.for_pyiceberg())
+        try:
+            return files.load("/".join((settings.properties["warehouse"], *parts)), settings.for_pyiceberg())
+        except MetadataError as error:
+            raise MetadataError(
+                f"{error}. The name {name} must begin with a namespace, without a catalog; "
+                "the command `tables` lists the names"
+            ) from error
     found: Table = _catalog(settings).load_table(tuple(parts))
     return found
 

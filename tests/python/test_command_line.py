@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import datetime
 import json
+import os
 import re
 import shlex
 import subprocess
@@ -147,6 +149,43 @@ def test_compact_and_expire_change_a_table_and_maintain_shows_a_plan(run: Any, s
     run("expire", table, "--older-than", "2100-01-01T00:00:00", "--retain-last", "1")
     assert len(list(Table(spark, table).snapshots())) == 1
     assert {step["status"] for step in run("maintain", table, "--dry-run", "--json")} <= {"planned", "skipped"}
+
+
+def test_times_in_options_are_in_utc(run: Any, spark: SparkSession, table: str) -> None:
+    for _ in range(2):
+        spark.sql(f"CREATE TABLE IF NOT EXISTS {table} USING iceberg AS SELECT 1 AS id")
+        spark.sql(f"INSERT INTO {table} VALUES (2)")
+    newest = Table(spark, table).snapshots().to_list()[-1]
+    expiring = run("history", table, "--json")
+    last = datetime.datetime.fromisoformat(expiring[0]["committed_at"])
+    later = last + datetime.timedelta(seconds=1)
+    tokyo = datetime.timezone(datetime.timedelta(hours=9))
+    with_offset = later.replace(tzinfo=datetime.timezone.utc).astimezone(tokyo).isoformat()
+    for time in (later.isoformat(), f"{later.isoformat()}Z", with_offset):
+        assert _expired_manifests(run("expire", table, "--older-than", time, "--dry-run", "--json")) > 0
+    early = (last - datetime.timedelta(hours=1)).isoformat()
+    assert _expired_manifests(run("expire", table, "--older-than", early, "--dry-run", "--json")) == 0
+    assert Table(spark, table).current_snapshot_id == newest.snapshot_id
+    wrong = run("expire", table, "--older-than", "1h", code=2)
+    assert "'1h' is not a time in ISO 8601" in re.sub(r"[│\s]+", " ", wrong)
+
+
+def _expired_manifests(result: Any) -> int:
+    count: int = result["deleted_manifest_lists_count"]
+    return count
+
+
+@pytest.mark.parametrize("command", [("compact", "--dry-run"), ("expire", "--dry-run"), ("doctor",)])
+def test_commands_of_spark_accept_a_relative_path(
+    run: Any, events: Table, warehouse: Path, command: tuple[str, ...]
+) -> None:
+    path = os.path.relpath(warehouse / "shell" / "events")
+    run(command[0], path, *command[1:])
+
+
+def test_a_name_with_a_catalog_is_explained(run: Any, events: Table) -> None:
+    wrong = run("describe", f"lite.{NAME}", code=1)
+    assert "must begin with a namespace, without a catalog; the command `tables` lists the names" in wrong
 
 
 def test_commands_with_and_without_spark_resolve_names_alike(run: Any, spark: SparkSession) -> None:

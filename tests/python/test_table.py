@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
-from pyspark_iceberg import MissingObjectError, PartitionField, Ref, Table, UnsupportedOperationError
+from pyspark_iceberg import MissingObjectError, PartitionField, Ref, Table
 
 
 @pytest.fixture
@@ -98,54 +96,6 @@ def test_a_table_can_be_opened_by_its_path(spark: SparkSession, events: Table) -
     assert by_path.rewrite_data_files().failed_data_files_count == 0
     with pytest.raises(ValueError, match="is a name, not a path"):
         Table.for_path(spark, "db.t")
-
-
-@pytest.fixture
-def current_catalog(spark: SparkSession) -> Iterator[None]:
-    """Restore the current catalog after the test."""
-    before = spark.catalog.currentCatalog()
-    yield
-    spark.catalog.setCurrentCatalog(before)
-
-
-@pytest.mark.usefixtures("current_catalog")
-def test_a_path_is_opened_through_the_catalog_that_is_current_then(spark: SparkSession, events: Table) -> None:
-    location = events.location
-    chosen = []
-    for catalog in ("lite", "spark_catalog", "shared", "lite"):
-        spark.catalog.setCurrentCatalog(catalog)
-        by_path = Table.for_path(spark, location)
-        assert by_path.append([(4, None, "d")]).inserted == 1
-        chosen.append(by_path.name.split(".")[0].strip("`"))
-    assert chosen == ["lite", "iceberg_lite_paths", "iceberg_lite_paths", "lite"]
-    assert events.to_df().count() == 7
-
-
-@pytest.mark.usefixtures("current_catalog")
-@pytest.mark.parametrize("catalog", ["lite", "shared", "spark_catalog"])
-def test_a_table_of_a_jdbc_catalog_is_only_read_by_its_path(spark: SparkSession, catalog: str) -> None:
-    name = f"shared.tests.by_path_{catalog}"
-    spark.sql("CREATE NAMESPACE IF NOT EXISTS shared.tests")
-    spark.sql(f"CREATE TABLE {name} USING iceberg AS SELECT 1 AS id")
-    owned = Table(spark, name)
-    metadata = Path(owned.location.removeprefix("file:")) / "metadata"
-    before = {file.name for file in metadata.glob("*.metadata.json")}
-    spark.catalog.setCurrentCatalog(catalog)
-    by_path = Table.for_path(spark, owned.location)
-    assert by_path.to_df().count() == 1
-    changes: list[Callable[[], object]] = [
-        lambda: by_path.append([(2,)]),
-        by_path.delete_all,
-        lambda: by_path.set_properties({"a": 1}),
-    ]
-    for change in changes:
-        with pytest.raises(UnsupportedOperationError, match="commit through that catalog"):
-            change()
-    with pytest.raises(AnalysisException, match="First drop the table in that catalog"):
-        spark.sql(f"DROP TABLE {by_path.name} PURGE")
-    assert {file.name for file in metadata.glob("*.metadata.json")} == before
-    assert owned.to_df().count() == 1
-    spark.sql(f"DROP TABLE {name} PURGE")
 
 
 def test_a_path_without_a_table_has_the_error_class_of_missing_objects(spark: SparkSession, events: Table) -> None:
