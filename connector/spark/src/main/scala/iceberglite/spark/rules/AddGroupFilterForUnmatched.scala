@@ -9,8 +9,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   Expression,
   Literal,
   Or,
-  PredicateHelper,
-  SubqueryExpression
+  PredicateHelper
 }
 import org.apache.spark.sql.catalyst.plans.{ExistenceJoin, FullOuter, LeftOuter, LeftSemi}
 import org.apache.spark.sql.catalyst.plans.logical.{
@@ -55,15 +54,16 @@ object AddGroupFilterForUnmatched extends Rule[LogicalPlan] with PredicateHelper
   }
 
   /**
-   * Returns the conditions of the WHEN NOT MATCHED BY SOURCE clauses. The last instruction for rows without a match
-   * copies the rows to which no clause applies.
+   * Returns the conditions of the WHEN NOT MATCHED BY SOURCE clauses. Spark requires that these conditions and that of
+   * the MERGE are deterministic and have no subqueries. The last instruction for rows without a match copies the rows
+   * to which no clause applies.
    *
    * @return absent without such clauses, or if a clause applies to all rows without a match
    */
   private def conditionsOf(query: LogicalPlan): Option[Seq[Expression]] =
     query.collectFirst { case rows: MergeRows => rows.notMatchedBySourceInstructions.map(_.condition) }.collect {
       case conditions :+ Literal.TrueLiteral
-          if conditions.nonEmpty && conditions.forall(c => c != Literal.TrueLiteral && c.deterministic) => conditions
+          if conditions.nonEmpty && !conditions.contains(Literal.TrueLiteral) => conditions
     }
 
   private def withFilter(
@@ -94,18 +94,15 @@ object AddGroupFilterForUnmatched extends Rule[LogicalPlan] with PredicateHelper
   /** Returns the condition that a row has a match; absent if it does not depend on the row. */
   private def matchOf(on: Expression, source: LogicalPlan, columns: AttributeSet): Option[Match] = {
     val outer = on.references.intersect(columns).toSeq
-    val ofTable = splitConjunctivePredicates(on).filter(c => c.references.subsetOf(columns) && isSimple(c))
+    val ofTable = splitConjunctivePredicates(on).filter(_.references.subsetOf(columns))
     if (isNeverTrue(on)) Some(NoMatch)
-    else if (outer.isEmpty || !on.deterministic) None
+    else if (outer.isEmpty) None
     // At this point, the optimizer has already moved the conditions of subqueries into `joinCond`.
     else Some(Match(
       Exists(source, outer, joinCond = Seq(on)),
       ofTable.reduceLeftOption(And).getOrElse(Literal.TrueLiteral)
     ))
   }
-
-  private def isSimple(condition: Expression): Boolean =
-    condition.deterministic && !SubqueryExpression.hasSubquery(condition)
 
   /** Whether a condition is FALSE or NULL. At this point, Spark has already evaluated constant expressions. */
   private def isNeverTrue(condition: Expression): Boolean = condition match {
@@ -122,7 +119,7 @@ object AddGroupFilterForUnmatched extends Rule[LogicalPlan] with PredicateHelper
   ): Option[ReplaceData] = {
     val filter = (matched.condition +: conditions).reduceLeft(Or)
     val ofTable =
-      if (matched.ofTable == Literal.TrueLiteral || !conditions.forall(isSimple)) Literal.TrueLiteral
+      if (matched.ofTable == Literal.TrueLiteral) Literal.TrueLiteral
       else (matched.ofTable +: conditions).reduceLeft(Or)
     if (conditions.forall(_.references.subsetOf(read.outputSet)) && DropUnstableGroupFilters.isStable(filter))
       Some(write.copy(condition = ofTable, groupFilterCondition = Some(filter)))
