@@ -1,4 +1,4 @@
-"""A streaming query on a cluster with two workers whose executor is killed."""
+"""Streaming queries into and from tables on a cluster with two workers, whose executor is killed."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ __all__ = ["cluster"]
 
 SPARK_SUBMIT = Path(pyspark.__file__).parent / "bin" / "spark-submit"
 
-# The program kills one of the executors of its application. It finds them by their working directories, which are in a
-# directory with the id of the application.
+# One query writes generated rows to the table t, another query copies the rows of t to the table copy. While both
+# queries process a micro-batch, the program kills one of the executors of its application. It finds them by their
+# working directories, which are in a directory with the id of the application.
 PROGRAM = """
 import os, signal, sys, time
 from pathlib import Path
@@ -25,7 +26,9 @@ from pyspark.sql import SparkSession
 
 spark = SparkSession.builder.appName("stream").getOrCreate()
 spark.sql("CREATE NAMESPACE c.db")
-spark.sql("CREATE TABLE c.db.t (timestamp TIMESTAMP, value BIGINT) USING iceberg PARTITIONED BY (bucket(4, value))")
+for name, partition in (("t", "bucket(2, value)"), ("copy", "truncate(1000000, value)")):
+    columns = "timestamp TIMESTAMP, value BIGINT"
+    spark.sql(f"CREATE TABLE c.db.{name} ({columns}) USING iceberg PARTITIONED BY ({partition})")
 
 def executors():
     found = []
@@ -39,30 +42,45 @@ def executors():
                 found.append(int(process.name))
     return found
 
-source = spark.readStream.format("rate-micro-batch").option("rowsPerBatch", 20000).option("numPartitions", 2).load()
-writer = source.writeStream.option("checkpointLocation", sys.argv[1]).trigger(processingTime="0 seconds")
-query = writer.toTable("c.db.t")
+source = spark.readStream.format("rate-micro-batch").option("rowsPerBatch", 5000).option("numPartitions", 2).load()
+def start(rows, name):
+    writer = rows.writeStream.option("checkpointLocation", sys.argv[1] + name).trigger(processingTime="0 seconds")
+    return writer.toTable("c.db." + name)
 
-def wait_for(batch):
-    while (query.lastProgress or {"batchId": -1})["batchId"] < batch:
-        if query.awaitTermination(1):
-            sys.exit("the query ended early")
+query = start(source, "t")
+copy = start(spark.readStream.option("streaming-max-files-per-micro-batch", 4).table("c.db.t"), "copy")
 
-wait_for(2)
+def last(of):
+    return (of.lastProgress or {"batchId": -1})["batchId"]
+
+def wait_for(of, batch):
+    while last(of) < batch:
+        if of.awaitTermination(1):
+            sys.exit("a query ended early")
+
+wait_for(query, 1)
+wait_for(copy, 0)
+while not all(of.status["isTriggerActive"] and of.status["isDataAvailable"] for of in (query, copy)):
+    time.sleep(0.01)
+written = last(query)
 killed = executors()[:1]
 os.kill(killed[0], signal.SIGKILL)
-last = query.lastProgress["batchId"]
-wait_for(last + 5)
+wait_for(query, written + 3)
 query.stop()
-count, distinct, newest = spark.table("c.db.t").selectExpr("count(*)", "count(distinct value)", "max(value)").first()
-print(f"killed={len(killed)} count={count} distinct={distinct} newest={newest} batches={last + 5}")
+copy.processAllAvailable()
+copy.stop()
+for name in ("t", "copy"):
+    rows = spark.table("c.db." + name).selectExpr("count(*)", "count(distinct value)", "max(value)").first()
+    print(f"killed={len(killed)} {name}: count={rows[0]} distinct={rows[1]} newest={rows[2]} batches={written + 3}")
+different = spark.table("c.db.t").exceptAll(spark.table("c.db.copy")).count()
+print(f"different={different}")
 spark.stop()
 """
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(300)
-def test_a_stream_writes_each_row_once_although_an_executor_is_killed(cluster: str, tmp_path: Path) -> None:
+def test_streams_read_and_write_each_row_once_although_an_executor_is_killed(cluster: str, tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text(PROGRAM, encoding="utf-8")
     settings = {
@@ -86,9 +104,12 @@ def test_a_stream_writes_each_row_once_although_an_executor_is_killed(cluster: s
         check=False,
     )
     assert completed.returncode == 0, completed.stdout[-2000:] + completed.stderr[-4000:]
-    result = re.search(r"killed=1 count=(\d+) distinct=(\d+) newest=(\d+) batches=(\d+)", completed.stdout)
-    assert result is not None, completed.stdout
-    count, distinct, newest, batches = map(int, result.groups())
-    assert count == distinct == newest + 1
-    assert count >= 20000 * batches
+    for name in ("t", "copy"):
+        pattern = rf"killed=1 {name}: count=(\d+) distinct=(\d+) newest=(\d+) batches=(\d+)"
+        result = re.search(pattern, completed.stdout)
+        assert result is not None, completed.stdout
+        count, distinct, newest, batches = map(int, result.groups())
+        assert count == distinct == newest + 1
+        assert count >= 5000 * batches
+    assert "different=0" in completed.stdout
     assert "Lost executor" in completed.stderr
