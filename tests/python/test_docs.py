@@ -12,7 +12,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import pyspark_iceberg
-from pyspark_iceberg import Table
+from pyspark_iceberg import Table, procedure_results
 
 DOCS = Path(__file__).resolve().parent.parent.parent / "docs"
 
@@ -37,6 +37,9 @@ def test_the_site_is_built_without_warnings(tmp_path: Path) -> None:
     assert built.returncode == 0, built.stdout + built.stderr
     page = (tmp_path / "site" / "python-api.html").read_text(encoding="utf-8")
     assert [name for name in pyspark_iceberg.__all__ if name not in page and name != "__version__"] == []
+    results = [name for name in vars(procedure_results) if name[0].isupper() and name not in ("NamedTuple", "Row")]
+    assert len(results) > 30
+    assert [name for name in results if f'id="pyspark_iceberg.procedure_results.{name}"' not in page] == []
 
 
 def test_every_page_is_in_the_navigation() -> None:
