@@ -56,7 +56,13 @@ def bucket(buckets: int, column: str) -> Transform:
 
 
 def truncate(width: int, column: str) -> Transform:
-    """Return the transform of a column into prefixes of this length, or into multiples of this number."""
+    """Return the transform of a column into prefixes of this length, or into multiples of this number.
+
+    Args:
+        width: the number of characters or bytes of a prefix, or the number of which the results are multiples; at
+            least 1.
+        column: the name of the column.
+    """
     return Transform(f"truncate({int(width)}, {column_name(column)})")
 
 
@@ -134,11 +140,19 @@ class TableBuilder:
         return builder
 
     def partitioned_by(self, *terms: Term) -> TableBuilder:
-        """Set the partitioning: columns as SQL, and transforms such as `days("ts")` and `bucket(16, "id")`."""
+        """Set the partitioning: columns as SQL, and transforms such as `days("ts")` and `bucket(16, "id")`.
+
+        Args:
+            terms: the partition fields in their order.
+        """
         return replace(self, _partitioning=tuple(map(str, terms)))
 
     def sorted_by(self, *terms: Term) -> TableBuilder:
-        """Set the sort order of later writes: columns and transforms as SQL, each with optional `DESC NULLS LAST`."""
+        """Set the sort order of later writes: columns and transforms as SQL, each with optional `DESC NULLS LAST`.
+
+        Args:
+            terms: the sort fields in their order.
+        """
         return replace(self, _order=tuple(map(str, terms)))
 
     def identifier_fields(self, *columns: str) -> TableBuilder:
@@ -146,15 +160,28 @@ class TableBuilder:
         return replace(self, _identifier=columns)
 
     def property(self, key: str, value: object) -> TableBuilder:
-        """Set a table property; `True` and `False` are written as `true` and `false`."""
+        """Set a table property; `True` and `False` are written as `true` and `false`.
+
+        Args:
+            key: the name of the property.
+            value: its value.
+        """
         return replace(self, _properties={**self._properties, key: setting(value)})
 
     def comment(self, text: str) -> TableBuilder:
-        """Set the description of the table."""
+        """Set the description of the table.
+
+        Args:
+            text: the description.
+        """
         return replace(self, _comment=text)
 
     def location(self, uri: str) -> TableBuilder:
-        """Set the location of the table."""
+        """Set the location of the table.
+
+        Args:
+            uri: the directory, as a path or a URI; by default the catalog chooses it.
+        """
         return replace(self, _location=uri)
 
     def execute(self) -> Table:

@@ -100,5 +100,9 @@ class TableDescription(TableProcedures):
         return TypedRows(self.metadata("partitions"), Partition.of)
 
     def metadata(self, kind: str) -> DataFrame:
-        """Return one of the table's metadata tables, such as `manifests` or `partitions`."""
+        """Return one of the table's metadata tables, such as `manifests` or `partitions`.
+
+        Args:
+            kind: the name of the metadata table, as in SQL after the name of the table.
+        """
         return self._spark.table(f"{self.name}.{kind}")

@@ -59,24 +59,49 @@ class Evolution:
         self._add(f"ADD COLUMN {' '.join(parts)}{_position(first, after)}")
 
     def rename_column(self, name: str, new_name: str) -> None:
-        """Rename a column; the new name of a field of a struct is without the name of the struct."""
+        """Rename a column; the new name of a field of a struct is without the name of the struct.
+
+        Args:
+            name: the name of the column or field.
+            new_name: the new name, without the name of the struct.
+        """
         self._add(f"RENAME COLUMN {column_name(name)} TO {identifier(new_name)}")
 
     def drop_column(self, name: str, *, if_exists: bool = False) -> None:
-        """Drop a column."""
+        """Drop a column.
+
+        Args:
+            name: the name of the column or field.
+            if_exists: whether a missing column is ignored instead of an error.
+        """
         self._add(f"DROP COLUMN {'IF EXISTS ' if if_exists else ''}{column_name(name)}")
 
     def change_type(self, name: str, data_type: DataType | str) -> None:
-        """Promote a column to a wider type, such as `int` to `bigint`."""
+        """Promote a column to a wider type, such as `int` to `bigint`.
+
+        Args:
+            name: the name of the column or field.
+            data_type: the wider type, as a Spark type or as its text in SQL.
+        """
         kind = data_type if isinstance(data_type, str) else sql_type(data_type)
         self._alter(name, f"TYPE {kind}")
 
     def set_nullable(self, name: str, nullable: bool = True) -> None:
-        """Set whether a column may have nulls. A column that may have nulls cannot be changed to one that may not."""
+        """Set whether a column may have nulls. A column that may have nulls cannot be changed to one that may not.
+
+        Args:
+            name: the name of the column or field.
+            nullable: whether the column may have nulls.
+        """
         self._alter(name, f"{'DROP' if nullable else 'SET'} NOT NULL")
 
     def set_comment(self, name: str, comment: str | None) -> None:
-        """Set the description of a column, or remove it."""
+        """Set the description of a column, or remove it.
+
+        Args:
+            name: the name of the column or field.
+            comment: the description; None removes it.
+        """
         self._alter(name, f"COMMENT {literal(comment or '')}")
 
     def set_default(self, name: str, default: str | None) -> None:
@@ -108,11 +133,21 @@ class Evolution:
         self._add(f"ADD PARTITION FIELD {term}{_as(name)}")
 
     def drop_partition_field(self, term: Term) -> None:
-        """Drop a partition field: its column, its transform, or its name."""
+        """Drop a partition field: its column, its transform, or its name.
+
+        Args:
+            term: the partition field, as SQL or as a transform.
+        """
         self._add(f"DROP PARTITION FIELD {term}")
 
     def replace_partition_field(self, term: Term, new_term: Term, *, name: str | None = None) -> None:
-        """Replace a partition field by another one for later writes."""
+        """Replace a partition field by another one for later writes.
+
+        Args:
+            term: the partition field to replace, as SQL or as a transform.
+            new_term: the column or the transform of the new field.
+            name: the name of the new field; by default derived from its term.
+        """
         self._add(f"REPLACE PARTITION FIELD {term} WITH {new_term}{_as(name)}")
 
     def sort_by(self, *terms: Term) -> None:
@@ -137,7 +172,11 @@ class Evolution:
         self._add(f"SET TBLPROPERTIES ({pairs})")
 
     def unset_properties(self, *keys: str) -> None:
-        """Remove table properties. A property that is not set is ignored. Without keys, nothing is changed."""
+        """Remove table properties. A property that is not set is ignored. Without keys, nothing is changed.
+
+        Args:
+            keys: the names of the properties.
+        """
         if keys:
             self._add(f"UNSET TBLPROPERTIES IF EXISTS ({', '.join(map(literal, keys))})")
 

@@ -47,11 +47,19 @@ class Merge:
         return self._when("MATCHED", condition, f"UPDATE SET {assignments(values)}")
 
     def when_matched_update_all(self, *, condition: Sql | None = None) -> Merge:
-        """Update all columns of matched rows with the values of the source."""
+        """Update all columns of matched rows with the values of the source.
+
+        Args:
+            condition: a further condition of the rows, as a column or as SQL; by default all matched rows.
+        """
         return self._when("MATCHED", condition, "UPDATE SET *")
 
     def when_matched_delete(self, *, condition: Sql | None = None) -> Merge:
-        """Delete matched rows."""
+        """Delete matched rows.
+
+        Args:
+            condition: a further condition of the rows, as a column or as SQL; by default all matched rows.
+        """
         return self._when("MATCHED", condition, "DELETE")
 
     def when_not_matched_insert(self, values: Mapping[str, Sql], *, condition: Sql | None = None) -> Merge:
@@ -69,7 +77,11 @@ class Merge:
         return self._when("NOT MATCHED", condition, action)
 
     def when_not_matched_insert_all(self, *, condition: Sql | None = None) -> Merge:
-        """Insert source rows that match no row of the table, with all their columns."""
+        """Insert source rows that match no row of the table, with all their columns.
+
+        Args:
+            condition: a further condition of the rows, as a column or as SQL; by default all such rows.
+        """
         return self._when("NOT MATCHED", condition, "INSERT *")
 
     def when_not_matched_by_source_update(self, values: Mapping[str, Sql], *, condition: Sql | None = None) -> Merge:
@@ -86,7 +98,11 @@ class Merge:
         return self._when("NOT MATCHED BY SOURCE", condition, f"UPDATE SET {assignments(values)}")
 
     def when_not_matched_by_source_delete(self, *, condition: Sql | None = None) -> Merge:
-        """Delete rows of the table that match no source row."""
+        """Delete rows of the table that match no source row.
+
+        Args:
+            condition: a further condition of the rows, as a column or as SQL; by default all such rows.
+        """
         return self._when("NOT MATCHED BY SOURCE", condition, "DELETE")
 
     def with_schema_evolution(self) -> Merge:
@@ -97,7 +113,12 @@ class Merge:
         return replace(self, _evolves=True)
 
     def option(self, key: str, value: object) -> Merge:
-        """Set an option of the statement, such as `isolation-level` or `snapshot-property.job`."""
+        """Set an option of the statement, such as `isolation-level` or `snapshot-property.job`.
+
+        Args:
+            key: the name of the option.
+            value: its value; `True` and `False` are written as `true` and `false`.
+        """
         return replace(self, _options={**self._options, key: str(value)})
 
     def retries(self, times: int) -> Merge:

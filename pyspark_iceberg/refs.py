@@ -73,11 +73,21 @@ class TableRefs:
         self._create("TAG", name, snapshot_id, replace)
 
     def drop_branch(self, name: str, *, if_exists: bool = False) -> None:
-        """Drop a branch. Its snapshots stay until they expire."""
+        """Drop a branch. Its snapshots stay until they expire.
+
+        Args:
+            name: the name of the branch.
+            if_exists: whether a missing branch is ignored instead of an error.
+        """
         self._alter(f"DROP BRANCH {'IF EXISTS ' if if_exists else ''}{identifier(name)}")
 
     def drop_tag(self, name: str, *, if_exists: bool = False) -> None:
-        """Drop a tag. Its snapshot stays until it expires."""
+        """Drop a tag. Its snapshot stays until it expires.
+
+        Args:
+            name: the name of the tag.
+            if_exists: whether a missing tag is ignored instead of an error.
+        """
         self._alter(f"DROP TAG {'IF EXISTS ' if if_exists else ''}{identifier(name)}")
 
     @contextmanager

@@ -83,7 +83,15 @@ def catalog_settings(
     properties: Mapping[str, str] | None = None,
     default: bool = True,
 ) -> dict[str, str]:
-    """Return the Spark settings of the catalog that `iceberg_session` sets, for example for `spark-submit --conf`."""
+    """Return the Spark settings of the catalog that `iceberg_session` sets, for example for `spark-submit --conf`.
+
+    Args:
+        warehouse: the location of the tables, or an object that describes the catalog.
+        catalog: the name of the catalog in SQL.
+        uri: the URI of a database, a REST server or a Hive Metastore.
+        properties: further properties of the catalog.
+        default: whether it becomes the default catalog of the session.
+    """
     values = dict(properties or {})
     if uri is not None:
         values["uri"] = uri

@@ -158,7 +158,11 @@ class Table(TableDescription, TableEvolution, TableReads, TableWrites, TableStre
         return run(self._spark, self.name, "DELETE FROM", _where(condition), options or {})
 
     def delete_all(self, *, options: Mapping[str, str] | None = None) -> RowChanges:
-        """Delete all rows. Earlier snapshots keep them."""
+        """Delete all rows. Earlier snapshots keep them.
+
+        Args:
+            options: options of the statement, such as `statement-retries` or `snapshot-property.job`.
+        """
         return run(self._spark, self.name, "DELETE FROM", "", options or {})
 
     def update(
@@ -212,7 +216,11 @@ class Table(TableDescription, TableEvolution, TableReads, TableWrites, TableStre
             self._spark.sql(f"ALTER TABLE {self.name} SET TBLPROPERTIES ({pairs})")
 
     def unset_properties(self, *keys: str) -> None:
-        """Remove table properties. A property that is not set is ignored."""
+        """Remove table properties. A property that is not set is ignored.
+
+        Args:
+            keys: the names of the properties.
+        """
         with typed_errors():
             self._spark.sql(f"ALTER TABLE {self.name} UNSET TBLPROPERTIES IF EXISTS ({', '.join(map(literal, keys))})")
 

@@ -39,11 +39,21 @@ class TableWrites:
         return self._write(rows, options, lambda writer: writer.append())
 
     def overwrite(self, rows: Rows, *, options: Options | None = None) -> RowChanges:
-        """Replace all rows of the table."""
+        """Replace all rows of the table.
+
+        Args:
+            rows: the new rows.
+            options: options of the write, such as `snapshot-property.job`.
+        """
         return self._write(rows, options, lambda writer: writer.overwrite(functions.lit(True)))
 
     def overwrite_partitions(self, rows: Rows, *, options: Options | None = None) -> RowChanges:
-        """Replace the partitions to which the new rows belong. Other partitions keep their rows."""
+        """Replace the partitions to which the new rows belong. Other partitions keep their rows.
+
+        Args:
+            rows: the new rows.
+            options: options of the write, such as `snapshot-property.job`.
+        """
         return self._write(rows, options, lambda writer: writer.overwritePartitions())
 
     def replace_where(self, rows: Rows, condition: Column | str, *, options: Options | None = None) -> RowChanges:

@@ -42,15 +42,33 @@ class SnapshotDiff:
     changes: Sequence[FileChange]
 
     def count(self, change: str, *contents: str) -> int:
-        """Return the number of added or removed files with one of the contents; without contents, of all files."""
+        """Return the number of added or removed files with one of the contents; without contents, of all files.
+
+        Args:
+            change: `added` or `removed`.
+            contents: `data`, `position deletes` or `equality deletes`.
+        """
         return len(self._of(change, contents))
 
     def records(self, change: str, *contents: str) -> int:
-        """Return the number of records in added or removed files."""
+        """Return the number of records in added or removed files.
+
+        Args:
+            change: `added` or `removed`.
+            contents: `data`, `position deletes` or `equality deletes`; by default all files.
+        """
         return sum(c.file.records for c in self._of(change, contents))
 
     def bytes(self, change: str, *contents: str) -> int:
-        """Return the size of added or removed files."""
+        """Return the size of added or removed files.
+
+        Args:
+            change: `added` or `removed`.
+            contents: `data`, `position deletes` or `equality deletes`; by default all files.
+
+        Returns:
+            The size in bytes.
+        """
         return total_bytes(c.file for c in self._of(change, contents))
 
     def _of(self, change: str, contents: tuple[str, ...]) -> list[FileChange]:

@@ -64,3 +64,26 @@ def test_the_exported_names_and_methods_are_those_of_the_file() -> None:
 def test_every_exported_name_has_a_docstring() -> None:
     names = pyspark_iceberg.__all__
     assert [name for name in names if not (getattr(pyspark_iceberg, name).__doc__ or "").strip()] == []
+
+
+def callables(name: str, value: object) -> list[tuple[str, object]]:
+    """Return a function, or the public methods of a class, with their names."""
+    if not inspect.isclass(value):
+        return [(name, value)]
+    own = [c for c in value.__mro__ if c.__module__.startswith("pyspark_iceberg")]
+    keys = {key for c in own for key, member in vars(c).items() if not key.startswith("_") and callable(member)}
+    return [(f"{name}.{key}", getattr(value, key)) for key in sorted(keys)]
+
+
+def test_the_docstrings_of_exported_functions_and_methods_describe_their_parameters() -> None:
+    exported = [(name, getattr(pyspark_iceberg, name)) for name in pyspark_iceberg.__all__ if name != "__version__"]
+    functions = [pair for name, value in exported for pair in callables(name, value) if callable(pair[1])]
+    assert len(functions) > 120
+    undescribed = [
+        f"{name}: {parameter}"
+        for name, function in functions
+        if inspect.isroutine(function)
+        for parameter in inspect.signature(function).parameters
+        if parameter not in ("self", "spark", "name") and parameter not in (inspect.getdoc(function) or "")
+    ]
+    assert undescribed == []
