@@ -34,12 +34,14 @@ print("iceberg-lite", __version__)
 def main() -> None:
     """Copy the modules to dist/, check the modules and the wheel, and write the checksums."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--maven", type=Path, help="the Maven repository with the published modules")
+    parser.add_argument("--maven", type=Path, help="the Maven repository with the published modules; with --wheel")
     parser.add_argument("--wheel", type=Path, help="the wheel, in dist/; without it, only the sources are checked")
     options = parser.parse_args()
+    if (options.maven is None) != (options.wheel is None):
+        parser.error("--maven and --wheel must be given together")
     require_settings(ROOT / "project" / "release.properties")
     require_changelog(ROOT / "CHANGELOG.md")
-    if options.wheel is None or options.maven is None:
+    if options.wheel is None:
         return
     dist = ROOT / "dist"
     artefacts = [copied(path, dist) for module in MODULES for path in module_files(options.maven, module)]

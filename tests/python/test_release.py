@@ -75,6 +75,31 @@ def test_a_release_without_a_date_in_the_changelog_fails(release: ModuleType, tm
     release.require_changelog(changelog)
 
 
+def test_the_sources_are_checked_before_anything_is_built(
+    release: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(release, "ROOT", tmp_path)
+    monkeypatch.setattr("sys.argv", ["release.py"])
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project" / "release.properties").write_text("homepage =\nsource = x\n", encoding="utf-8")
+    (tmp_path / "CHANGELOG.md").write_text(f"## {release.VERSION} (unreleased)\n", encoding="utf-8")
+    with pytest.raises(SystemExit, match=r"^Set homepage in release\.properties"):
+        release.main()
+    (tmp_path / "project" / "release.properties").write_text("homepage = x\n", encoding="utf-8")
+    with pytest.raises(SystemExit, match="write the date of the release"):
+        release.main()
+    (tmp_path / "CHANGELOG.md").write_text(f"## {release.VERSION} (2026-12-01)\n", encoding="utf-8")
+    release.main()
+    assert not (tmp_path / "dist").exists()
+
+
+def test_make_release_checks_the_sources_first() -> None:
+    command = ["make", "--no-print-directory", "-n", "release"]
+    steps = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
+    first = next(number for number, step in enumerate(steps) if step.endswith("project/release.py"))
+    assert first < next(number for number, step in enumerate(steps) if "+artifact/publish" in step)
+
+
 POM = """<project xmlns="http://maven.apache.org/POM/4.0.0"><url>u</url><licenses/><scm/><developers/></project>"""
 
 
