@@ -44,8 +44,10 @@ class KeyedFilesSuite extends AnyFunSuite {
     }
   }
 
-  test("manifests are no longer read when the found files exceed the limit, and files without keys do not count",
-    ManifestsOnly) {
+  test(
+    "manifests are no longer read when the found files exceed the limit, and files without keys do not count",
+    ManifestsOnly
+  ) {
     val t = new Actions(unpartitioned("commit.manifest-merge.enabled" -> "false"))
     (0L until 40L).foreach(i => t.append(file(s"f$i", ids = (10 * i, 10 * i + 9))))
     val io = new CountingIO(t.store)
@@ -78,7 +80,10 @@ class KeyedFilesSuite extends AnyFunSuite {
     val files = new KeyedFiles(table.tree(), table.currentSnapshot, Vector(keys))
     val found = files.tasks(listing(5)).map(_.map(task => task.file.path -> task.deletes.count(_.isVector)).toMap)
     assert(found.contains(Map(low.path -> 1, high.path -> 1)))
-    assert(files.tasks(listing(4)).isEmpty, "planning reads two manifests with three data files and two deletion vectors")
+    assert(
+      files.tasks(listing(4)).isEmpty,
+      "planning reads two manifests with three data files and two deletion vectors"
+    )
   }
 
   test("a file that the table lists twice is found once, with its deletes") {

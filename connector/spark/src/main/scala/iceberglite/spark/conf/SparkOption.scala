@@ -78,7 +78,14 @@ final case class Settings(
 
 object Settings {
   def of(options: CaseInsensitiveStringMap, session: SparkSession, properties: Map[String, String]): Settings =
-    Settings(options, key => session.conf.getOption(key), properties)
+    Settings(options, inSession(session, _), properties)
+
+  /**
+   * Returns a value of the session's configuration, if it is set. `RuntimeConfig.getOption` alone is slow: it creates an
+   * exception for each key that is not set, and each micro-batch of a stream looks for many of them.
+   */
+  def inSession(session: SparkSession, key: String): Option[String] =
+    if (session.sessionState.conf.contains(key)) session.conf.getOption(key) else None
 }
 
 object SparkOption {

@@ -59,7 +59,7 @@ object WriteAuditPublish {
    * turn WAP off.
    */
   private def setting(session: SparkSession, key: String): Option[String] = {
-    val value = session.conf.getOption(key)
+    val value = Settings.inSession(session, key)
     value.filter(_.trim.isEmpty).foreach(v => throw InvalidArgument(key, v, s"It is empty; unset it with RESET $key"))
     value
   }
