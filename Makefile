@@ -120,6 +120,7 @@ jar: $(BUNDLED) ## build the connector's jar into pyspark_iceberg/jars, and prin
 docs: $(READY) $(SBT_READY) | check ## build the documentation site into build/site, with the API of Scala and Python; warnings are errors
 	@NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --quiet --strict
 	@$(SBT) spark/doc && cp -r connector/spark/target/scala-2.12/api build/site/scala
+	@test -f build/site/scala/iceberglite/spark/IcebergTable.html || { echo 'build/site/scala has no page of IcebergTable, to which docs/scala-api.md links'; exit 1; }
 	@echo "build/site/index.html"
 
 wheel: $(READY) $(BUNDLED) ## build the Python wheel, which contains the jar, into dist/

@@ -141,6 +141,13 @@ lazy val spark = (project in file("connector/spark"))
         copy
       }
     }.taskValue,
+    // The classes of the other sources are on the class path.
+    Compile / doc / sources := PublicApi.of(
+      (spec / Compile / sources).value ++ (core / Compile / sources).value ++ (Compile / sources).value
+    ),
+    Compile / doc / dependencyClasspath := (Compile / fullClasspath).value,
+    Compile / doc / apiMappings ++= PublicApi.sparkReference((Compile / dependencyClasspath).value.files),
+    Compile / doc / scalacOptions ++= Seq("-doc-title", "iceberg-lite", "-doc-version", version.value),
     libraryDependencies ++= Dependencies.sparkSql +: (Dependencies.s3 ++ Dependencies.drivers),
     libraryDependencies ++= Seq(Dependencies.sparkHive).filter(_ => scalaBinaryVersion.value == "2.12"),
     libraryDependencies += Dependencies.peer % Test,

@@ -49,11 +49,12 @@ object CloneTable {
    * @param drop drops the new table without deleting files. It is called if the catalog created a table that differs
    *   from the requested one
    * @param summary entries of the snapshot summary that describe the compute engine
-   * @throws InvalidArgument if an argument is not valid, for example if the new table would have files in directories
-   *   of the source
-   * @throws NotFound if the source has no such snapshot, branch or tag
-   * @throws Unsupported if the source is encrypted or has partition transforms in format version 4, if the snapshot has
-   *   no manifest list, or if the catalog does not preserve the ids of columns, partition specs and sort orders
+   * @throws iceberglite.spec.IcebergError.InvalidArgument if an argument is not valid, for example if the new table
+   *   would have files in directories of the source
+   * @throws iceberglite.spec.IcebergError.NotFound if the source has no such snapshot, branch or tag
+   * @throws iceberglite.spec.IcebergError.Unsupported if the source is encrypted or has partition transforms in format
+   *   version 4, if the snapshot has no manifest list, or if the catalog does not preserve the ids of columns,
+   *   partition specs and sort orders
    */
   def apply(source: Table, options: CloneOptions, summary: Map[String, String] = Map.empty)(
       stage: TableCreation => StagedTable

@@ -111,8 +111,8 @@ final class EvolveStatement private (table: IcebergTable, steps: Vector[TableEvo
   /**
    * Makes the changes in one commit.
    *
-   * @throws StatementError if a change is not possible
-   * @throws OperationError if another commit has changed the same parts of the table's metadata
+   * @throws iceberglite.spark.error.StatementError if a change is not possible
+   * @throws iceberglite.spark.error.OperationError if another commit has changed the same parts of the table's metadata
    */
   def execute(): Unit = table.commit(steps)
 

@@ -127,7 +127,7 @@ final class IcebergTable private (
    *
    * @param verb the first keyword of the statement: DELETE, UPDATE or MERGE
    * @param evolvesSchema whether a MERGE may add columns to the table and widen the types of its columns
-   * @throws StatementError if the statement does not support one of the options
+   * @throws iceberglite.spark.error.StatementError if the statement does not support one of the options
    */
   private[iceberglite] def run(verb: String, statement: LogicalPlan, evolvesSchema: Boolean = false): RowChanges = {
     val id = UUID.randomUUID().toString

@@ -98,7 +98,8 @@ final class MergeStatement private (
   /**
    * Runs the statement.
    *
-   * @throws StatementError if there is no clause, or the table or the options do not allow the statement
+   * @throws iceberglite.spark.error.StatementError if there is no clause, or the table or the options do not allow the
+   *   statement
    */
   def execute(): RowChanges = {
     if ((matched ++ notMatched ++ notMatchedBySource).isEmpty) throw SparkErrors.of(

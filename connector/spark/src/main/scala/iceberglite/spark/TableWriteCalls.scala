@@ -63,7 +63,7 @@ trait TableWriteCalls {
    *
    * @param rows new rows; no two of them may have the same key
    * @param keys the names of the key columns
-   * @throws StatementError if there is no key column, or the name of a key column has a comma
+   * @throws iceberglite.spark.error.StatementError if there is no key column, or the name of a key column has a comma
    */
   def upsert(rows: DataFrame, keys: Seq[String]): WrittenRows =
     write(rows, Map(UpsertOptions.Keys.key -> TableWriteCalls.keyColumns(keys)), TableWriteCalls.ofUpsert)(_.append())

@@ -156,7 +156,7 @@ object GroupOptions {
   /**
    * Parses the options of a rewrite of position delete files.
    *
-   * @throws InvalidArgument if an option is unknown or has an invalid value
+   * @throws iceberglite.spec.IcebergError.InvalidArgument if an option is unknown or has an invalid value
    */
   def ofPositionDeletes(options: Map[String, String], metadata: TableMetadata): GroupOptions =
     of(new OptionValues(options, names), TableProperty.of(DeleteTargetSize, metadata.properties))

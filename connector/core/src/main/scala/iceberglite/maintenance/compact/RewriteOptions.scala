@@ -52,7 +52,7 @@ object RewriteOptions {
    * Parses options.
    *
    * @param strategyNames names of additional options of the strategy
-   * @throws InvalidArgument if an option is unknown or has an invalid value
+   * @throws iceberglite.spec.IcebergError.InvalidArgument if an option is unknown or has an invalid value
    */
   def of(options: Map[String, String], metadata: TableMetadata, strategyNames: Seq[String] = Nil): RewriteOptions = {
     val values = new OptionValues(options, names ++ strategyNames)

@@ -47,7 +47,7 @@ final case class FileInspector(
     }
 }
 
-/** Runs a [[FileInspector]] for many files. */
+/** Runs a `FileInspector` for many files. */
 trait Inspection {
   def inspect(inspector: FileInspector, files: Vector[SourceFile]): Vector[ContentFile]
 }

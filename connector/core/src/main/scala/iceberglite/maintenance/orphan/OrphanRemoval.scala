@@ -39,7 +39,7 @@ object OrphanOptions {
    * Returns the time before which an orphan file must have been modified, in milliseconds since the epoch.
    *
    * @param requested the time that a user requests; absent for the default age
-   * @throws InvalidArgument if the time is less than 24 hours ago
+   * @throws iceberglite.spec.IcebergError.InvalidArgument if the time is less than 24 hours ago
    */
   def olderThan(requested: Option[Long], nowMs: Long): Long = {
     val time = requested.getOrElse(nowMs - DefaultAgeMs)
@@ -66,7 +66,7 @@ final case class OrphanFile(path: String, kept: Option[KeptReason])
  *
  * The search starts from the newest metadata. Before each batch of files is deleted, the newest metadata is loaded
  * again, and files that commits have added since the search began are kept. Files that the table does not own are also
- * kept; see [[OwnedPaths]].
+ * kept; see `OwnedPaths`.
  *
  * @param listing returns the files that may be orphan files, for the newest version of the table
  */
@@ -78,10 +78,10 @@ final class OrphanRemoval(table: Table, listing: Table => FileListing, search: O
    * files.
    *
    * @param found receives each orphan file
-   * @throws ValidationFailed if `gc.enabled` is false, because other tables may then use the table's files; or, with
-   *   [[PrefixMismatch.Fail]], if the metadata has the path of a listed file with another scheme or authority. Nothing
-   *   has been deleted, except if the search lists the directory several times, which [[LocalOrphanSearch]] does for
-   *   very many files, and such a path appears only in a later listing
+   * @throws iceberglite.spec.IcebergError.ValidationFailed if `gc.enabled` is false, because other tables may then use
+   *   the table's files; or, with `PrefixMismatch.Fail`, if the metadata has the path of a listed file with another
+   *   scheme or authority. Nothing has been deleted, except if the search lists the directory several times, which
+   *   `LocalOrphanSearch` does for very many files, and such a path appears only in a later listing
    */
   def run(found: OrphanFile => Unit): DeletionReport = {
     val current = table.refresh()
@@ -243,7 +243,7 @@ object OrphanRemoval {
    *
    * @param path a directory that the table owns; by default its location
    * @param byPrefix whether all paths below the directory are listed by prefix, instead of each directory separately
-   * @throws InvalidArgument if the table does not own the directory
+   * @throws iceberglite.spec.IcebergError.InvalidArgument if the table does not own the directory
    */
   def directory(path: Option[String], byPrefix: Boolean = false)(table: Table): FileListing = {
     val directory = path.getOrElse(table.location)

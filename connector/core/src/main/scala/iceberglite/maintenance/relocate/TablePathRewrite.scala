@@ -68,8 +68,8 @@ final class TablePathRewrite(
   /**
    * Writes the copies. On failure, the copies are deleted.
    *
-   * @throws InvalidArgument if the table has no such version, the start version is not before the end version, or the
-   *   staging location is not empty
+   * @throws iceberglite.spec.IcebergError.InvalidArgument if the table has no such version, the start version is not
+   *   before the end version, or the staging location is not empty
    * @throws iceberglite.spec.IcebergError.ValidationFailed if a path does not begin with the source prefix, or a
    *   metadata file is missing
    */

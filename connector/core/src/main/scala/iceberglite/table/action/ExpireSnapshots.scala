@@ -29,7 +29,8 @@ import iceberglite.tree.{FilePart, MetadataTree}
  *   of snapshots that are not in the table's metadata
  * @param maxSnapshots maximum number of snapshots to keep for each branch, regardless of their age; by default the
  *   table property `iceberg-lite.max-snapshots-to-keep`. A branch keeps its own minimum number
- * @throws InvalidArgument if a number is less than 1, or if `maxSnapshots` is less than `retainLast`
+ * @throws iceberglite.spec.IcebergError.InvalidArgument if a number is less than 1, or if `maxSnapshots` is less than
+ *   `retainLast`
  */
 final case class ExpireOptions(
     olderThanMs: Option[Long] = None,
@@ -142,9 +143,9 @@ object ExpireSnapshots {
    * Returns the snapshots, branches and tags that expire. Snapshots that a consumer of a stream has not read do not
    * expire because of their age or number.
    *
-   * @throws NotFound if the table has no snapshot with one of the given ids
-   * @throws ValidationFailed if a remaining branch or tag refers to one of the given snapshots, if a consumer of a
-   *   stream has not read the snapshots after one of them, or if `gc.enabled` is false
+   * @throws iceberglite.spec.IcebergError.NotFound if the table has no snapshot with one of the given ids
+   * @throws iceberglite.spec.IcebergError.ValidationFailed if a remaining branch or tag refers to one of the given
+   *   snapshots, if a consumer of a stream has not read the snapshots after one of them, or if `gc.enabled` is false
    */
   def expired(options: ExpireOptions, base: TableMetadata, table: String, nowMs: Long): Expiration = {
     if (!TableProperty.of(TableProperty.Gc, base.properties)) throw ValidationFailed(

@@ -19,7 +19,8 @@ sealed trait RestorePoint {
    * Returns the snapshot of the state.
    *
    * @param table the table's name, for messages
-   * @throws NotFound if the table has no such snapshot, branch or tag; the message lists existing ones
+   * @throws iceberglite.spec.IcebergError.NotFound if the table has no such snapshot, branch or tag; the message lists
+   *   existing ones
    * @throws iceberglite.spec.IcebergError.InvalidArgument if the table had no snapshot yet at the given time
    */
   def snapshot(base: TableMetadata, table: String): Snapshot

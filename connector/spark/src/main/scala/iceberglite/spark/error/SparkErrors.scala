@@ -61,10 +61,10 @@ final class OperationError private[iceberglite] (
 }
 
 /**
- * Converts the errors of the connector ([[IcebergError]]) to Spark's errors. The message consists of the condition in
- * brackets, the name of the table or other object if the original message does not contain it, and the original
- * message. The original error is the cause. Each error has a condition (`getErrorClass`) and a SQL state, see
- * [[ErrorCondition]].
+ * Converts the errors of the connector ([[iceberglite.spec.IcebergError]]) to Spark's errors. The message consists of
+ * the condition in brackets, the name of the table or other object if the original message does not contain it, and the
+ * original message. The original error is the cause. Each error has a condition (`getErrorClass`) and a SQL state, see
+ * `ErrorCondition`.
  */
 object SparkErrors {
 

@@ -105,7 +105,7 @@ object SnapshotRef {
   /**
    * Checks a branch or tag, and returns it.
    *
-   * @throws InvalidArgument if a retention setting is not positive, or if `main` is a tag
+   * @throws iceberglite.spec.IcebergError.InvalidArgument if a retention setting is not positive, or if `main` is a tag
    */
   def checked(name: String, ref: SnapshotRef): SnapshotRef = {
     def requirePositive(setting: String, value: Option[Long]): Unit = value.filter(_ <= 0).foreach { v =>
