@@ -27,6 +27,7 @@ from pyspark_iceberg import __version__, iceberg_session
 spark = iceberg_session(warehouse="warehouse")
 spark.range(3).writeTo("db.numbers").create()
 assert spark.table("db.numbers").count() == 3
+spark.stop()
 print("iceberg-lite", __version__)
 """
 
