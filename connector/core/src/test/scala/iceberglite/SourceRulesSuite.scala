@@ -212,6 +212,7 @@ class SourceRulesSuite extends AnyFunSuite {
   /** The only lines in which rules publish results in a `StatementContext`, by the name of the source file. */
   private val publications = Set(
     "spark/rules/PrepareRowLevelOperations.scala" -> ".context.publish(",
+    "spark/rules/PrepareRowLevelOperations.scala" -> ".context.publishExactVariants(",
     "spark/rules/RewriteMergeJoin.scala" -> ".context.publishReadTasks("
   )
 

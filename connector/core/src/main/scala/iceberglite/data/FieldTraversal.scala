@@ -56,9 +56,14 @@ abstract private[iceberglite] class FieldTraversal[F <: RowField[F], P <: FieldP
   @nowarn("cat=unused-params") // unused by default
   protected def unstored(f: F, name: String): Option[W] = None
 
-  /** Returns the writer of a field whose values may come from another source than the row. By default, they do not. */
+  /**
+   * Returns the writer of a field whose values are not in the row in the form that `writer` expects. By default, they
+   * are.
+   *
+   * @param name the full name of the field, for messages
+   */
   @nowarn("cat=unused-params") // unused by default
-  protected def fromSource(f: F, writer: W): W = writer
+  protected def fromSource(f: F, name: String, writer: W): W = writer
 
   /**
    * Returns the writers of the fields of a row or a struct, each with the index of its values.
@@ -83,6 +88,6 @@ abstract private[iceberglite] class FieldTraversal[F <: RowField[F], P <: FieldP
       case _: StructType | VariantType => struct(f, place, fields(f.parts, place))
       case t: PrimitiveType => leaf(f, t, place)
     }
-    fromSource(f, writer)
+    fromSource(f, place.name, writer)
   }
 }

@@ -5,6 +5,7 @@ import java.nio.ByteBuffer
 import java.nio.charset.StandardCharsets.UTF_8
 import java.util.{Base64, UUID}
 
+import com.fasterxml.jackson.core.{JsonFactory, StreamReadConstraints}
 import com.fasterxml.jackson.core.io.JsonStringEncoder
 
 import iceberglite.spec.IcebergError.InvalidArgument
@@ -30,6 +31,10 @@ object VariantJson {
     new VariantValues(new VariantNames(new VariantBytes(metadata)), new VariantBytes(value)).append(out)
     out.toString
   }
+
+  /** Returns the parts of a variant. @throws InvalidArgument if the bytes are not a variant */
+  private[iceberglite] def node(metadata: ByteBuffer, value: ByteBuffer): VariantNode =
+    new VariantValues(new VariantNames(new VariantBytes(metadata)), new VariantBytes(value)).node
 
   /** Returns the fields of an object, each with the JSON text of its value; absent if the variant is not an object. */
   def fields(metadata: ByteBuffer, value: ByteBuffer): Option[Vector[(String, String)]] =
@@ -71,6 +76,19 @@ object VariantJson {
     JsonStringEncoder.getInstance().quoteAsString(text, out)
     out.append('"').toString
   }
+
+  /** Returns the string that a JSON string contains. @param json a result of this object */
+  private[iceberglite] def unquoted(json: String): String = {
+    val parser = jsonFactory.createParser(json)
+    try {
+      parser.nextToken()
+      parser.getText
+    } finally parser.close()
+  }
+
+  private val jsonFactory = new JsonFactory().setStreamReadConstraints(
+    StreamReadConstraints.builder().maxStringLength(Int.MaxValue).build()
+  )
 
   private def number(value: Double, text: String): String =
     if (value.isNaN || value.isInfinite) quoted(text) else text
@@ -117,6 +135,12 @@ final private class VariantBytes(buffer: ByteBuffer) {
     part.position(start + offset)
     part.limit(start + offset + bytes)
     part
+  }
+
+  def array(offset: Int, bytes: Int): Array[Byte] = {
+    val array = new Array[Byte](slice(offset, bytes).remaining)
+    slice(offset, bytes).get(array)
+    array
   }
 
   def text(offset: Int, bytes: Int): String = UTF_8.decode(slice(offset, bytes)).toString
@@ -173,11 +197,32 @@ final private class VariantValues(names: VariantNames, bytes: VariantBytes) {
       name.getOrElse("") -> out.toString
     })
 
-  private def append(out: StringBuilder, offset: Int, depth: Int): Unit = {
+  def node: VariantNode = node(0, 0)
+
+  private def node(offset: Int, depth: Int): VariantNode = {
+    val first = begin(offset, depth)
+    first & 3 match {
+      case ShortString => VariantNode.Scalar(bytes.array(offset, 1 + (first >> 2)))
+      case Primitive => VariantNode.Scalar(bytes.array(offset, 1 + size(first >> 2, offset + 1)))
+      case kind =>
+        val children = container(offset).children.map { case (name, child) =>
+          name.getOrElse("") -> node(child, depth + 1)
+        }
+        if (kind == Object) VariantNode.Fields(children) else VariantNode.Elements(children.map(_._2))
+    }
+  }
+
+  /** Returns the first byte of a value, after checks that prevent an endless or very deep recursion. */
+  private def begin(offset: Int, depth: Int): Int = {
     val first = bytes.byte(offset)
     valuesRead += 1
     if (depth > MaxDepth) bytes.fail(s"it is nested more than $MaxDepth levels deep")
     if (valuesRead > bytes.size) bytes.fail("its values overlap")
+    first
+  }
+
+  private def append(out: StringBuilder, offset: Int, depth: Int): Unit = {
+    val first = begin(offset, depth)
     val header = first >> 2
     first & 3 match {
       case ShortString => out.append(VariantJson.quoted(bytes.text(offset + 1, header)))
@@ -249,6 +294,24 @@ final private class VariantValues(names: VariantNames, bytes: VariantBytes) {
     case other => time(other, offset)
   }
 
+  /** Returns the number of bytes of a primitive value after its header. */
+  private def size(kind: Int, offset: Int): Int = kind match {
+    case VariantPrimitive.Null | VariantPrimitive.True | VariantPrimitive.False => 0
+    case VariantPrimitive.Int8 => 1
+    case VariantPrimitive.Int16 => 2
+    case VariantPrimitive.Int32 | VariantPrimitive.Float | VariantPrimitive.Date => 4
+    case VariantPrimitive.Decimal4 => 5
+    case VariantPrimitive.Decimal8 => 9
+    case VariantPrimitive.Decimal16 => 17
+    case VariantPrimitive.Uuid => 16
+    case VariantPrimitive.Binary | VariantPrimitive.String => 4 + bytes.unsigned(offset, 4)
+    case VariantPrimitive.Int64 | VariantPrimitive.Double | VariantPrimitive.Timestamp | VariantPrimitive.TimestampNtz |
+        VariantPrimitive.TimeNtz | VariantPrimitive.TimestampNanos | VariantPrimitive.TimestampNtzNanos => 8
+    case other => unknown(other)
+  }
+
+  private def unknown(kind: Int): Nothing = bytes.fail(s"it contains a value of the unknown type $kind")
+
   private def time(kind: Int, offset: Int): String = kind match {
     case VariantPrimitive.Date => VariantJson.of(DateLiteral(bytes.signed(offset, 4).toInt))
     case VariantPrimitive.Timestamp => VariantJson.of(TimestampTzLiteral(bytes.signed(offset, 8)))
@@ -259,7 +322,7 @@ final private class VariantValues(names: VariantNames, bytes: VariantBytes) {
       VariantJson.of(TimeLiteral(micros))
     case VariantPrimitive.TimestampNanos => VariantJson.of(TimestampTzNsLiteral(bytes.signed(offset, 8)))
     case VariantPrimitive.TimestampNtzNanos => VariantJson.of(TimestampNsLiteral(bytes.signed(offset, 8)))
-    case other => bytes.fail(s"it contains a value of the unknown type $other")
+    case other => unknown(other)
   }
 
   private def decimal(offset: Int, width: Int): String = {
@@ -269,7 +332,7 @@ final private class VariantValues(names: VariantNames, bytes: VariantBytes) {
   }
 }
 
-private object VariantValues {
+private[data] object VariantValues {
   val Primitive = 0
   val ShortString = 1
   val Object = 2

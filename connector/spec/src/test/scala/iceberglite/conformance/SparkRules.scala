@@ -19,8 +19,24 @@ object SparkRules extends RuleBook("spark", "Spark") {
   )(
     "core/data/VariantJson.scala",
     "spark/read/parquet/VariantConversion.scala",
-    "spark/read/vector/VariantAsText.scala"
+    "spark/read/vector/VariantStrings.scala"
   )
+
+  val variantsWritten: Rule = rule(
+    "variants-written",
+    "Semi-structured Types",
+    "JSON text that is written to a variant column is stored in the variant encoding; other text is rejected."
+  )(
+    "core/data/VariantParser.scala",
+    "core/data/VariantEncoding.scala",
+    "spark/write/files/VariantParts.scala"
+  )
+
+  val variantsKept: Rule = rule(
+    "variants-kept",
+    "Semi-structured Types",
+    "A variant in a rewritten row keeps its value and its types, including types that JSON lacks."
+  )("spark/convert/VariantText.scala", "spark/rules/ExactVariants.scala")
 
   val filtersOnEveryType: Rule = rule(
     "filters-on-every-type",

@@ -3,6 +3,7 @@ package iceberglite.spark.conf
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
+import iceberglite.spark.convert.VariantForm
 import iceberglite.spec.property.{Declarations, TableProperty}
 import iceberglite.table.KnownProperties
 
@@ -134,6 +135,7 @@ object ReadOptions {
  * @param parallelism maximum number of tasks of a scan with an adaptive split size. A scan has more tasks if its splits
  *   would otherwise exceed the split size
  * @param cores number of tasks that run at the same time
+ * @param variants the form in which variants are read
  */
 final case class ReadSettings(
     splitSize: Long,
@@ -145,7 +147,8 @@ final case class ReadSettings(
     vectorized: Boolean,
     batchSize: Int,
     aggregatePushDown: Boolean,
-    dataGrouping: Option[Boolean]
+    dataGrouping: Option[Boolean],
+    variants: VariantForm = VariantForm.Json
 ) {
 
   /**

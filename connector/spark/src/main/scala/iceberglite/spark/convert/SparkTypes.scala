@@ -111,6 +111,7 @@ object SparkTypes {
       case SparkString | CharType(_) | VarcharType(_) => StringType
       case SparkBinary => BinaryType
       case NullType => UnknownType
+      case _: VariantUdt => VariantType
       case struct: SparkStruct => StructType(fields(struct, path))
       case ArrayType(element, containsNull) =>
         val id = nextId()

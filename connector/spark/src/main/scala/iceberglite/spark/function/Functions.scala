@@ -5,8 +5,8 @@ import org.apache.spark.sql.connector.catalog.functions.{BoundFunction, ScalarFu
 import org.apache.spark.sql.types.{DataType, StructType}
 
 /**
- * The functions of a catalog: the SQL partition transforms, the version of the connector, and the positions of rows on
- * space-filling curves.
+ * The functions of a catalog: the SQL partition transforms, the version of the connector, the positions of rows on
+ * space-filling curves, and functions on variants.
  */
 object Functions {
   private val transforms: Seq[UnboundFunction] =
@@ -18,7 +18,7 @@ object Functions {
    * compiles their calls after conditions have been pushed down.
    */
   val all: Seq[UnboundFunction] =
-    transforms.map(new InterpretedFunction(_)) ++ CurveFunction.all :+ VersionFunction
+    transforms.map(new InterpretedFunction(_)) ++ (CurveFunction.all :+ VersionFunction) ++ VariantFunctions.all
 
   /**
    * The functions with which Spark distributes and sorts written rows, and compares the partitioning of the two sides

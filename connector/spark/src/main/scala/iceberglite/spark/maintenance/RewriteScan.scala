@@ -11,7 +11,8 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
 import iceberglite.scan.FileScanTask
 import iceberglite.spark.conf.TimeTravel
-import iceberglite.spark.read.{IcebergScan, IcebergScanBuilder, SnapshotRead}
+import iceberglite.spark.convert.VariantForm
+import iceberglite.spark.read.{IcebergScan, IcebergScanBuilder, RewriteParts, SnapshotRead}
 import iceberglite.spark.read.planning.{FixedPacking, ScanFiles}
 import iceberglite.spark.table.SparkTable
 import iceberglite.spec.metadata.Snapshot
@@ -60,7 +61,14 @@ private[maintenance] object RewriteScan {
       snapshot: Snapshot,
       taskFiles: Vector[Vector[FileScanTask]]
   )(columns: StructType => StructType): RewriteScan = {
-    val builder = new IcebergScanBuilder(table, Some(snapshot), table.schema, CaseInsensitiveStringMap.empty, session)
+    val builder = new IcebergScanBuilder(
+      table,
+      Some(snapshot),
+      table.schema,
+      CaseInsensitiveStringMap.empty,
+      session,
+      rewrite = RewriteParts(wholeFiles = false, VariantForm.Exact)
+    )
     builder.pruneColumns(columns(sparkTable(table).schema))
     new RewriteScan(builder.buildUngrouped(), table.name, taskFiles)
   }

@@ -71,7 +71,7 @@ final private[read] class IcebergBatch(
       table.metadata.specsById,
       table.nameMapping,
       session.sparkContext.broadcast(conf),
-      BatchSettings(scan.isColumnar, settings.batchSize, offHeap),
+      BatchSettings(scan.isColumnar, settings.batchSize, offHeap, settings.variants),
       deleteCache
     )
   }

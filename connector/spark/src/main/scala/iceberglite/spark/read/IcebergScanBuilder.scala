@@ -19,7 +19,7 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
 import iceberglite.scan.{ScanPlan, ServerPlanner, SnapshotRange, Splits}
 import iceberglite.spark.conf.{ReadOptions, ReadSettings}
-import iceberglite.spark.convert.{ConvertedFilter, SparkFilters}
+import iceberglite.spark.convert.{ConvertedFilter, SparkFilters, VariantForm}
 import iceberglite.spark.error.ErrorBoundary
 import iceberglite.spark.read.aggregate.AggregateScan
 import iceberglite.spark.read.files.{CommitScan, MetadataFields, ScanColumns}
@@ -45,12 +45,24 @@ object QueryParts {
 }
 
 /**
+ * The parts of a scan that only statements and jobs that write rows again have.
+ *
+ * @param wholeFiles whether the scan returns all rows of each file that may have a matching row
+ * @param variants the form in which variants are read
+ */
+final private[iceberglite] case class RewriteParts(wholeFiles: Boolean, variants: VariantForm)
+
+private[iceberglite] object RewriteParts {
+  val Absent: RewriteParts = RewriteParts(wholeFiles = false, VariantForm.Json)
+}
+
+/**
  * Builds a scan with Spark's pushdowns: columns, fields of structs, filters, aggregates and limits.
  *
  * @param snapshot absent for a table without a snapshot
  * @param schema the schema to read with: the schema of the snapshot, or the current schema of the table
  * @param appended the commits whose appended rows are read; absent to read all rows of the snapshot
- * @param wholeFiles whether the scan returns all rows of each file that may have a matching row
+ * @param rewrite the parts of the scan that only statements and jobs that write rows again have
  * @param query the parts of the scan that only queries have
  */
 final class IcebergScanBuilder(
@@ -60,7 +72,7 @@ final class IcebergScanBuilder(
     options: CaseInsensitiveStringMap,
     session: SparkSession,
     appended: Option[SnapshotRange] = None,
-    wholeFiles: Boolean = false,
+    rewrite: RewriteParts = RewriteParts.Absent,
     query: QueryParts = QueryParts.Absent
 ) extends ScanBuilder
     with SupportsPushDownV2Filters
@@ -71,7 +83,7 @@ final class IcebergScanBuilder(
     with ErrorBoundary {
   private val settings = {
     ReadOptions.check(options, session)
-    ReadSettings.of(options, session, table.properties)
+    ReadSettings.of(options, session, table.properties).copy(variants = rewrite.variants)
   }
   private val planning = ScanPlanning.of(options, session, table.properties)
   private val caseSensitive = session.sessionState.conf.getConf(SQLConf.CASE_SENSITIVE)
@@ -83,7 +95,7 @@ final class IcebergScanBuilder(
     caseSensitive,
     appended.map(CommitScan.Appends),
     Some(planning),
-    wholeFiles,
+    rewrite.wholeFiles,
     query.planner
   )
 

@@ -49,6 +49,7 @@ final private[iceberglite] class CopyOnWriteOperation(val statement: RowLevelSta
 
   override def newWriteBuilder(info: LogicalWriteInfo): WriteBuilder = new WriteBuilder {
     override def build(): Write = in {
+      statement.requireExactVariants()
       if (statement.hasLineage && !info.schema.fieldNames.contains(RowId.name)) throw lineageUnsupported
       val plan = planOf(info)
       // All rows that a DELETE writes are unchanged copies. For other statements, the change column determines how a

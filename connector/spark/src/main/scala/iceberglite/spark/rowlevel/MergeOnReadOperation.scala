@@ -70,6 +70,7 @@ final private[iceberglite] class MergeOnReadOperation(val statement: RowLevelSta
   override def newWriteBuilder(info: LogicalWriteInfo): DeltaWriteBuilder = new DeltaWriteBuilder {
     override def build(): DeltaWrite = in {
       val isDelete = statement.command == Command.DELETE
+      if (!isDelete) statement.requireExactVariants()
       val writeInfo = if (statement.hasLineage) RowPlans.withLineage(info) else info
       val rowPlan = if (isDelete) None else Some(RowPlans.of(statement, writeInfo))
       val isOneTask = statement.writesInReadTasks && statement.context.read.forall(_.isOneTask)

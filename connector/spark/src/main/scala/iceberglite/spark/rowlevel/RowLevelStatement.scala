@@ -15,8 +15,9 @@ import iceberglite.spark.conf.{
   WriteAuditPublish,
   WriteOptions
 }
+import iceberglite.spark.convert.{VariantForm, VariantsAsJson}
 import iceberglite.spark.error.ErrorBoundary
-import iceberglite.spark.read.IcebergScanBuilder
+import iceberglite.spark.read.{IcebergScanBuilder, RewriteParts}
 import iceberglite.spark.write.{CommitFollowUp, FollowUpRequest, PendingCommit, RowCounts, SchemaMerge, StatementRerun}
 import iceberglite.spec.FormatVersion
 import iceberglite.spec.IcebergError.Unsupported
@@ -206,7 +207,28 @@ final private[iceberglite] class RowLevelStatement(
    * @param wholeFiles whether to read all rows of each file that may contain such a row
    */
   def scanBuilder(options: CaseInsensitiveStringMap, wholeFiles: Boolean): IcebergScanBuilder =
-    new IcebergScanBuilder(table, snapshot, schema, options, session, wholeFiles = wholeFiles)
+    new IcebergScanBuilder(
+      table,
+      snapshot,
+      schema,
+      options,
+      session,
+      rewrite = RewriteParts(wholeFiles, if (context.readsExactVariants) VariantForm.Exact else VariantForm.Json)
+    )
+
+  /**
+   * Checks that rows can be rewritten without a change of their variants.
+   *
+   * @throws Unsupported if the table has variants, and the plan of the statement was not prepared for them
+   */
+  def requireExactVariants(): Unit =
+    if (!context.readsExactVariants && schema.fields.exists(f => VariantsAsJson.isNeeded(f.fieldType))) {
+      throw Unsupported(
+        s"$command of ${table.name}, which has variants, without the extensions",
+        "Spark alone would write the variants of other rows again from JSON text, which lacks some of their types: " +
+          "add iceberglite.spark.SparkSessionExtensions to spark.sql.extensions"
+      )
+    }
 }
 
 private[iceberglite] object RowLevelStatement {

@@ -33,6 +33,7 @@ final private[iceberglite] class StatementContext(isRerun: Boolean = false) {
   @volatile private var publishedRerun = Option.empty[StatementRerun]
   @volatile private var started = Option.empty[RowLevelStatement]
   @volatile private var joinPreservesTasks = false
+  @volatile private var expectsExactVariants = false
   @volatile private var plannedRead = Option.empty[StatementRead]
   @volatile private var plannedPacking = Option.empty[RewritePacking]
   @volatile private var restriction = Option.empty[Set[String]]
@@ -71,6 +72,12 @@ final private[iceberglite] class StatementContext(isRerun: Boolean = false) {
    * processed individually. For a MERGE, it depends on the join that Spark chooses.
    */
   def writesInReadTasks: Boolean = currentAnalysis.isRowByRow || joinPreservesTasks
+
+  /** Whether the plan of the statement expects variants in their exact form, so that rewritten rows keep them. */
+  def readsExactVariants: Boolean = expectsExactVariants
+
+  /** Records that the plan of the statement is adapted to variants in their exact form. */
+  def publishExactVariants(): Unit = expectsExactVariants = true
 
   /** Records that the join of a MERGE does not shuffle the rows of the table. */
   def publishReadTasks(): Unit = joinPreservesTasks = true

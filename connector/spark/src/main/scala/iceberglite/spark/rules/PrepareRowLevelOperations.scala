@@ -58,13 +58,20 @@ object PrepareRowLevelOperations extends Rule[LogicalPlan] {
     target match {
       case Target(table, relation) =>
         val (withoutMetadataColumns, named) = withoutMetadata(pinnedCommand, relation)
-        val result = RowLevelPreparation(withoutMetadataColumns)
+        val variants = exactVariants(table, withoutMetadataColumns)
+        val result = RowLevelPreparation(variants.command(withoutMetadataColumns))
         val rerun = RerunAfterRewrite.of(original, named)
         result.analysis.foreach(a => table.context.publish(a.copy(namedMetadata = named), rerun))
+        if (variants.isNeeded) table.context.publishExactVariants()
         result.plan
       case _ => pinnedCommand
     }
   }
+
+  private def exactVariants(table: SparkTable, command: LogicalPlan): ExactVariants = command.collectFirst {
+    case relation @ DataSourceV2Relation(t: SparkTable, _, _, _, _) if t eq table =>
+      new ExactVariants(table.table.schema, relation)
+  }.getOrElse(throw new IllegalStateException(s"The statement does not contain its target ${table.name}"))
 
   /**
    * Pins the tables in the subqueries of a command to their current versions. A statement may read its inputs several

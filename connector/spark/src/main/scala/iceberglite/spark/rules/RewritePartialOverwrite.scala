@@ -72,8 +72,9 @@ object RewritePartialOverwrite extends Rule[LogicalPlan] with PredicateHelper {
       RewriteCharPadding.withoutCharMetadata(relation.copy(table = Statements.rowLevelTable(table, operation)))
     val lineage = new CarriedColumns(table.lineage, relation).columns
     val fileColumn = relation.metadataOutput.filter(_.name == FilePath.name)
+    val onKeptRows = new ExactVariants(table.table.schema, relation).ofUser(condition)
     val keptRows = Filter(
-      Not(EqualNullSafe(condition, TrueLiteral)),
+      Not(EqualNullSafe(onKeptRows, TrueLiteral)),
       writtenRelation.copy(output = writtenRelation.output ++ lineage ++ fileColumn)
     )
     val values = query.output.zip(relation.output).map { case (value, column) =>

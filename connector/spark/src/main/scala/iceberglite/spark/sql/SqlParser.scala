@@ -26,13 +26,15 @@ final class SqlParser(session: SparkSession, delegate: ParserInterface) extends 
   private val viewStatements = new ViewStatements(session)
   private val partitionNames = new PartitionNames(session)
   private val alteredColumns = new AlteredColumns(session)
+  private val variantColumns = new VariantColumns(session)
   private val showTables = new ShowTablesStatement(session)
   private val hold = new HoldRowLevelCommands(session)
   private val rowStatements = new RowStatements(session, delegate, isIcebergTable)
 
   override def parsePlan(sqlText: String): LogicalPlan =
     parseOwnStatement(sqlText).getOrElse {
-      val plan = alteredColumns(partitionNames(showTables(viewStatements(delegate.parsePlan(sqlText)))))
+      val parsed = variantColumns.parse(sqlText).getOrElse(delegate.parsePlan(sqlText))
+      val plan = alteredColumns(partitionNames(showTables(viewStatements(parsed))))
       hold(MetadataAssignments.checked(plan))
     }
 

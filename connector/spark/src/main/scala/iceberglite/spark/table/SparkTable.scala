@@ -313,6 +313,7 @@ class SparkTable(
    */
   private[iceberglite] def overwrite(rerun: Option[StatementRerun]): RowLevelOperation = in {
     context.publish(context.analysis, rerun)
+    context.publishExactVariants()
     WriteOptions.check(target.options.asOptions, SparkSession.active)
     target.options.checkOverwriteByCondition(name)
     if (target.options.isUpsert) throw IcebergWriteBuilder.upsertThatOverwrites(name)

@@ -19,7 +19,7 @@ import org.apache.spark.sql.catalyst.expressions.{
 import org.apache.spark.sql.types.{ArrayType, DataType, MapType => SparkMap, StructType => SparkStruct}
 
 import iceberglite.spark.constraint.{ConstraintExpression, GenerationExpression, RowCheck, RowCondition}
-import iceberglite.spark.convert.SparkTypes
+import iceberglite.spark.convert.{SparkTypes, VariantsAsJson}
 import iceberglite.spark.write.files.{InputField, InputSource}
 import iceberglite.spec.property.CheckConstraint
 import iceberglite.spec.types.NestedField
@@ -51,7 +51,9 @@ private[write] object WriteConstraints {
     expression.transform { case column: AttributeReference =>
       val field = table.schema.fields.find(_.name == column.name)
         .getOrElse(throw new IllegalStateException(s"${table.name} has no column ${column.name}"))
-      ConstraintExpression.paddedAsRead(valueOf(field, input, (i, t) => BoundReference(i, t, nullable = true)), column)
+      val value = valueOf(field, input, (i, t) => BoundReference(i, t, nullable = true))
+      if (VariantsAsJson.isNeeded(field.fieldType)) VariantsAsJson(value, field.fieldType)
+      else ConstraintExpression.paddedAsRead(value, column)
     }
 
   /**
@@ -67,8 +69,8 @@ private[write] object WriteConstraints {
     val target = SparkTypes.toSpark(column.fieldType)
     input.find(_.field.id == column.id) match {
       case None => Literal(null, target)
-      case Some(InputField(_, InputSource.Constant(value), _, _, _)) => Literal(value.orNull, target)
-      case Some(field @ InputField(_, InputSource.Rows(ordinal), _, dataType, _)) =>
+      case Some(InputField(_, InputSource.Constant(value), _, _, _, _)) => Literal(value.orNull, target)
+      case Some(field @ InputField(_, InputSource.Rows(ordinal), _, dataType, _, _)) =>
         converted(part(ordinal, dataType), field, column, target)
     }
   }

@@ -266,7 +266,7 @@ private[iceberglite] object WritePlan {
    * columns.
    */
   private def schemaOf(table: Table, input: Vector[InputField]): Schema = {
-    val writtenIds = input.collect { case InputField(field, InputSource.Rows(_), _, _, _) => field.id }.toSet
+    val writtenIds = input.collect { case InputField(field, InputSource.Rows(_), _, _, _, _) => field.id }.toSet
     table.schema.copy(fields = table.schema.fields.filter(f => writtenIds(f.id)))
   }
 

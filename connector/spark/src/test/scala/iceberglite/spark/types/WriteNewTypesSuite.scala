@@ -7,7 +7,6 @@ import org.apache.iceberg.types.Types
 import org.apache.iceberg.types.Types.NestedField.{optional, required}
 import org.apache.iceberg.{PartitionSpec => PeerSpec, Schema => PeerSchema}
 import org.scalatest.funsuite.AnyFunSuite
-import org.scalatest.tagobjects.Slow
 
 import iceberglite.conformance.SparkRules
 import iceberglite.spark.write.WriteFixture
@@ -100,36 +99,5 @@ class WriteNewTypesSuite extends AnyFunSuite with JavaTables with WriteFixture {
     assert(messages(intercept[Exception](sql(s"INSERT INTO $t VALUES (4, NULL, -1, NULL)"))).contains("column t: -1"))
     sql(s"DELETE FROM $t WHERE t = 0")
     assert(rows(s"SELECT count(*) FROM $t").head.getLong(0) == 2)
-  }
-
-  test("only null can be written to a variant column; the error has the column name", Slow, SparkRules.variantsAsText) {
-    val t = newTable()
-    javaTable(
-      t,
-      new PeerSchema(
-        required(1, "id", Types.LongType.get),
-        optional(2, "v", Types.VariantType.get),
-        optional(
-          3,
-          "s",
-          Types.StructType.of(optional(4, "v", Types.VariantType.get), optional(5, "i", Types.LongType.get))
-        ),
-        optional(6, "l", Types.ListType.ofOptional(7, Types.VariantType.get)),
-        optional(8, "x", Types.UnknownType.get)
-      )
-    )
-    sql(s"INSERT INTO $t (id) VALUES (1)")
-    sql(s"INSERT INTO $t VALUES (2, NULL, named_struct('v', NULL, 'i', 5L), NULL, NULL)")
-    assert(rows(s"SELECT * FROM $t ORDER BY id").map(_.toString) == Seq(
-      "[1,null,null,null,null]",
-      "[2,null,[null,5],null,null]"
-    ))
-    assert(valuesOfRows(t).map(_.take(2)) == Seq(Seq(1L, null), Seq(2L, null)))
-    assertUnchanged(t) {
-      def message(values: String): String = messages(intercept[Exception](sql(s"INSERT INTO $t VALUES ($values)")))
-      assert(message("3, '{}', NULL, NULL, NULL").contains("writing a value to column v of type variant"))
-      assert(message("3, NULL, named_struct('v', '1', 'i', 5L), NULL, NULL").contains("column s.v of type variant"))
-      assert(message("3, NULL, NULL, array('1'), NULL").contains("column l of type list<variant>"))
-    }
   }
 }

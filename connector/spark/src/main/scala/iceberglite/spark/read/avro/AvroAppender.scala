@@ -1,15 +1,16 @@
 package iceberglite.spark.read.avro
 
-import java.nio.ByteBuffer
 import java.nio.charset.StandardCharsets.{US_ASCII, UTF_8}
 
 import org.apache.spark.sql.execution.vectorized.WritableColumnVector
 import org.apache.spark.sql.types.{Decimal, StructType}
+import org.apache.spark.unsafe.types.UTF8String
 
 import iceberglite.avro.{AvroFault, AvroInput, AvroUnion, FieldDecoder}
-import iceberglite.data.VariantJson
+import iceberglite.data.Variant
 import iceberglite.data.avro.AvroLeaf
 import iceberglite.data.avro.AvroLeaf._
+import iceberglite.spark.convert.VariantForm
 import iceberglite.spec.IcebergError.InvalidArgument
 
 /** Decodes one value of an Avro file and appends it to a column. */
@@ -96,17 +97,17 @@ private[avro] object AvroAppender {
     }
   }
 
-  /** Appends variants as JSON text. @param column the name of the column, for messages */
-  final class Variants(metadataFirst: Boolean, column: String) extends AvroAppender {
+  /** Appends variants as strings. @param column the name of the column, for messages */
+  final class Variants(metadataFirst: Boolean, column: String, form: VariantForm) extends AvroAppender {
     override def append(in: AvroInput, to: WritableColumnVector): Unit = {
       val (first, second) = (in.readBytes(), in.readBytes())
-      val json = if (metadataFirst) text(first, second) else text(second, first)
-      bytes(json.getBytes(UTF_8), to)
+      val text = if (metadataFirst) textOf(Variant(first, second)) else textOf(Variant(second, first))
+      bytes(text.getBytes, to)
       ()
     }
 
-    private def text(metadata: ByteBuffer, value: ByteBuffer): String =
-      try VariantJson.text(metadata, value)
+    private def textOf(variant: Variant): UTF8String =
+      try form.of(variant)
       catch {
         case InvalidArgument(_, _, reason) => throw AvroFault(s"A value of column $column is not a variant: $reason")
       }

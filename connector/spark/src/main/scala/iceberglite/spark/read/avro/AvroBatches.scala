@@ -80,7 +80,7 @@ private[read] object AvroBatches extends BatchFormat {
     val expected = columns.stored(task)
     var opened = Option.empty[(RequestedAvroFields, Array[WritableColumnVector])]
     val rows = AvroRowIterator.open(source, part, expected, projection) { struct =>
-      val fields = new AvroColumnConverter(positions, capacity).of(struct, expected.fields)
+      val fields = new AvroColumnConverter(positions, capacity, read.settings.variants).of(struct, expected.fields)
       val vectors: Array[WritableColumnVector] = OnHeapColumnVector.allocateColumns(capacity, fields.stored).toArray
       opened = Some((fields, vectors))
       (in: AvroInput) => fields.appender.append(in, vectors(_))

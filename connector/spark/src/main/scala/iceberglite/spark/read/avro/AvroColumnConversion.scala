@@ -17,7 +17,7 @@ import iceberglite.avro.AvroInput
 import iceberglite.data.FieldSource
 import iceberglite.data.avro.AvroColumn
 import iceberglite.data.avro.AvroColumn._
-import iceberglite.spark.convert.SparkTypes
+import iceberglite.spark.convert.{SparkTypes, VariantForm}
 import iceberglite.spark.read.vector.{ConstantVectors, ListView, MapView, StructView}
 import iceberglite.spec.types.{NestedField, Type}
 import iceberglite.spec.types.Type.{ListType, MapType, StructType}
@@ -35,8 +35,13 @@ final private[avro] case class AvroColumnConversion(
     view: WritableColumnVector => ColumnVector
 )
 
-/** Converts the columns of an Avro file to Spark columns. @param capacity maximum number of rows in a batch */
-final private[avro] class AvroColumnConverter(positions: ColumnVector, capacity: Int) {
+/**
+ * Converts the columns of an Avro file to Spark columns.
+ *
+ * @param capacity maximum number of rows in a batch
+ * @param variants the form in which variants are read
+ */
+final private[avro] class AvroColumnConverter(positions: ColumnVector, capacity: Int, variants: VariantForm) {
 
   /**
    * Returns the requested fields of a struct: the fields to read from the file, and how the Spark columns of all
@@ -75,7 +80,7 @@ final private[avro] class AvroColumnConverter(positions: ColumnVector, capacity:
       val nonNull = of(value, expected)
       nonNull.copy(appender = new AvroAppender.Optional(union, nonNull.appender))
     case (OfVariant(metadataFirst, name), _) =>
-      AvroColumnConversion(StringType, new AvroAppender.Variants(metadataFirst, name), identity)
+      AvroColumnConversion(StringType, new AvroAppender.Variants(metadataFirst, name, variants), identity)
     case (OfList(element, hasEmptyElements), list: ListType) =>
       ofList(of(element, list.element), hasEmptyElements, list)
     case (OfMap(key, value), map: MapType) => ofMap(of(key, map.key), of(value, map.value), map)

@@ -52,7 +52,7 @@ private[read] object OrcBatches extends BatchFormat {
     val expected = columns.stored(task)
     val reader = OrcBatchReader.open(source, part, expected, projection, capacity, RowBatchVersion.USE_DECIMAL64)
     try {
-      val vectors = new OrcVectorColumns(positions, invalidValue(task, read.tableName))
+      val vectors = new OrcVectorColumns(positions, invalidValue(task, read.tableName), read.settings.variants)
       val storedColumns = vectors.of(reader.columns, expected.fields, reader.batch.cols)
       val allRows = new ColumnarBatch(columns.of(task, storedColumns, positions).toArray)
       new OrcBatches(reader, positions, allRows, read.deletes.map(_.liveBatch(allRows, capacity)))

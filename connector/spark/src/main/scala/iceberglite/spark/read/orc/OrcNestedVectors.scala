@@ -7,7 +7,8 @@ import org.apache.spark.sql.types.{DataType, StringType}
 import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarArray, ColumnarMap}
 import org.apache.spark.unsafe.types.UTF8String
 
-import iceberglite.data.VariantJson
+import iceberglite.data.Variant
+import iceberglite.spark.convert.VariantForm
 import iceberglite.spec.IcebergError.InvalidArgument
 
 /**
@@ -76,11 +77,12 @@ final private[orc] class OrcMaps(
   override def getChild(ordinal: Int): ColumnVector = if (ordinal == 0) keys else values
 }
 
-/** Variants, which are returned as JSON text; a variant without metadata or value is null. */
+/** Variants, which are returned as strings; a variant without metadata or value is null. */
 final private[orc] class OrcVariants(
     inner: StructColumnVector,
     metadata: ColumnVector,
     value: ColumnVector,
+    form: VariantForm,
     invalidValue: String => Throwable
 ) extends OrcVector(inner, StringType) {
   override def isNullAt(rowId: Int): Boolean =
@@ -90,7 +92,7 @@ final private[orc] class OrcVariants(
   override def getUTF8String(rowId: Int): UTF8String =
     if (isNullAt(rowId)) null
     else {
-      try UTF8String.fromString(VariantJson.text(bytes(metadata, rowId), bytes(value, rowId)))
+      try form.of(Variant(bytes(metadata, rowId), bytes(value, rowId)))
       catch { case InvalidArgument(_, _, reason) => throw invalidValue(s"A value is not a variant: $reason") }
     }
 

@@ -6,7 +6,7 @@ import org.apache.spark.sql.vectorized.ColumnVector
 
 import iceberglite.data.FieldSource
 import iceberglite.data.orc.{OrcColumn, OrcLeaf}
-import iceberglite.spark.convert.SparkTypes
+import iceberglite.spark.convert.{SparkTypes, VariantForm}
 import iceberglite.spec.types.{NestedField, Type}
 import iceberglite.spec.types.Type.{ListType, MapType, StructType}
 
@@ -16,8 +16,13 @@ import iceberglite.spec.types.Type.{ListType, MapType, StructType}
  *
  * @param positions the positions of rows in the file
  * @param invalidValue creates the error for an invalid value, from the name of the column and the reason
+ * @param variants the form in which variants are read
  */
-final private[orc] class OrcVectorColumns(positions: ColumnVector, invalidValue: (String, String) => Throwable) {
+final private[orc] class OrcVectorColumns(
+    positions: ColumnVector,
+    invalidValue: (String, String) => Throwable,
+    variants: VariantForm
+) {
 
   /**
    * Returns the columns of a struct, whose fields have already been matched to the requested fields.
@@ -53,7 +58,7 @@ final private[orc] class OrcVectorColumns(positions: ColumnVector, invalidValue:
         val keys = column(key, map.key, v.keys, path :+ "key")
         new OrcMaps(v, keys, column(value, map.value, v.values, path :+ "value"), dataType, error)
       case (OrcColumn.OfVariant(metadata, value, _), _, v: StructColumnVector) =>
-        new OrcVariants(v, binary(v.fields(metadata), error), binary(v.fields(value), error), error)
+        new OrcVariants(v, binary(v.fields(metadata), error), binary(v.fields(value), error), variants, error)
       case (other, _, v) => throw new IllegalStateException(s"$other cannot be read from ${v.getClass.getName}")
     }
   }

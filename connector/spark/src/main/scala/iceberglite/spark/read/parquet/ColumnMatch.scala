@@ -5,7 +5,7 @@ import org.apache.parquet.schema.{GroupType, PrimitiveType => ParquetPrimitive, 
 import org.apache.spark.sql.types.{ArrayType, DataType, MapType => SparkMap, StructField, StructType => SparkStruct}
 
 import iceberglite.parquet.ParquetShapes._
-import iceberglite.spark.convert.SparkTypes
+import iceberglite.spark.convert.{SparkTypes, VariantForm}
 import iceberglite.spark.read.parquet.ColumnConversion._
 import iceberglite.spec.types.{NestedField, NestedType, PrimitiveType, Type}
 import iceberglite.spec.types.Type.{ListType, MapType, StructType, VariantType}
@@ -35,11 +35,13 @@ final private[parquet] case class StructMatch(children: Vector[MatchedNode], sou
  * @param mismatch creates the error for a column whose type in the file does not match the table. Its arguments are the
  *   name of the column, the type in the file and the requested type.
  * @param invalidVariant creates the error for an invalid variant, from the name of its column and the reason
+ * @param variants the form in which variants are read
  */
 final private[parquet] class ColumnMatch(
     replacement: (NestedField, Vector[String]) => Source,
     mismatch: (String, ParquetType, Type) => Throwable,
-    invalidVariant: (String, String) => Throwable
+    invalidVariant: (String, String) => Throwable,
+    variants: VariantForm
 ) {
 
   /** Matches the requested fields of a struct. Other fields of the struct are not read. */
@@ -62,7 +64,9 @@ final private[parquet] class ColumnMatch(
     (file, expected) match {
       case _ if file.isRepetition(REPEATED) && !path.isElement => throw mismatchError
       case (group: GroupType, VariantType) =>
-        VariantConversion.of(group, invalidVariant(path.names.mkString("."), _)).getOrElse(throw mismatchError)
+        VariantConversion.of(group, variants, invalidVariant(path.names.mkString("."), _)).getOrElse(
+          throw mismatchError
+        )
       case (primitive: ParquetPrimitive, t: PrimitiveType) =>
         val (dataType, conversion) = PrimitiveConversion.of(primitive, t).getOrElse(throw mismatchError)
         val column = id.filterNot(_ => path.repeated).map(_ -> FilterColumn(path.inFile, primitive))

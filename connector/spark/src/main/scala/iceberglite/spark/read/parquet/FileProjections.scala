@@ -6,6 +6,7 @@ import org.apache.parquet.column.Encoding
 import org.apache.parquet.schema.{MessageType, Type => ParquetType}
 
 import iceberglite.data.parquet.ParquetNameMapping
+import iceberglite.spark.convert.VariantForm
 import iceberglite.spark.read.files.{FileTask, FileValues}
 import iceberglite.spec.IcebergError.UnreadableFile
 import iceberglite.spec.property.TableProperty
@@ -20,12 +21,14 @@ import iceberglite.spec.types.Type.StructType
  * @param mapping the table's name mapping, for files without field ids
  * @param values provides the values of metadata columns and of columns that a file does not contain
  * @param tableName the name of the table, for messages
+ * @param variants the form in which variants are read
  */
 final private[read] class FileProjections(
     expected: Vector[NestedField],
     mapping: => Option[NameMapping],
     values: FileValues,
-    tableName: String
+    tableName: String,
+    variants: VariantForm
 ) {
 
   /**
@@ -36,7 +39,7 @@ final private[read] class FileProjections(
    *   missing
    */
   def of(file: MessageType, task: FileTask): FileProjection = {
-    val matching = new ColumnMatch(replacement(task), mismatch(task), invalidVariant(task))
+    val matching = new ColumnMatch(replacement(task), mismatch(task), invalidVariant(task), variants)
     val (metadata, stored) = expected.partition(f => values.isMetadata(f.id))
     val lineage = metadata.filter(f => isLineage(f.id) && task.firstRowId.isDefined)
     val withIds = ParquetNameMapping.withIds(file, mapping, StructType(stored))

@@ -66,7 +66,8 @@ final private[read] class ParquetFiles(conf: Configuration) extends BatchFormat 
   override def format: FileFormat = FileFormat.Parquet
 
   override def open(task: FileTask, read: FileReadParameters): ParquetBatches = {
-    val projections = new FileProjections(read.fields, read.mapping, read.values, read.tableName)
+    val projections =
+      new FileProjections(read.fields, read.mapping, read.values, read.tableName, read.settings.variants)
     ParquetBatches.open(task, projections, jobs, read.settings, read.deletes)
   }
 }

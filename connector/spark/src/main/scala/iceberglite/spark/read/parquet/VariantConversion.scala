@@ -10,14 +10,15 @@ import org.apache.spark.sql.vectorized.ColumnVector
 
 import iceberglite.parquet.{ParquetShapes, SchemaOfParquet}
 import iceberglite.parquet.ParquetShapes.{ListShape, childrenOf}
+import iceberglite.spark.convert.VariantForm
 import iceberglite.spark.read.parquet.ColumnConversion.Converted
-import iceberglite.spark.read.vector.{ShreddedColumn, VariantAsText}
+import iceberglite.spark.read.vector.{ShreddedColumn, VariantStrings}
 import iceberglite.spec.types.{Literal, PrimitiveType}
 import iceberglite.spec.types.Literal._
 import iceberglite.spec.types.Type._
 
 /**
- * Reads variants as JSON text, because Spark 3.5 has no variant type. Shredded variants are reassembled (Parquet:
+ * Reads variants as strings, because Spark 3.5 has no variant type. Shredded variants are reassembled (Parquet:
  * "Variant Shredding").
  */
 private[parquet] object VariantConversion {
@@ -28,10 +29,11 @@ private[parquet] object VariantConversion {
   /**
    * Matches a group of the file to the type variant.
    *
+   * @param form the form of the strings
    * @param unreadable creates the error for bytes that are not a variant
    * @return absent if the group does not have the fields of a variant
    */
-  def of(group: GroupType, unreadable: String => Throwable): Option[MatchedNode] = {
+  def of(group: GroupType, form: VariantForm, unreadable: String => Throwable): Option[MatchedNode] = {
     val names = childrenOf(group).map(_.getName)
     for {
       metadata <- Some(names.indexOf(Metadata)).filter(_ >= 0)
@@ -39,7 +41,7 @@ private[parquet] object VariantConversion {
     } yield MatchedNode(
       group,
       value.dataType,
-      Converted(v => new VariantAsText(v, v.getChild(metadata), value.column(v), unreadable))
+      Converted(v => new VariantStrings(v, v.getChild(metadata), value.column(v), form, unreadable))
     )
   }
 

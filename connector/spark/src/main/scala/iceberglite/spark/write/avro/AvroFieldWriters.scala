@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.{GenericInternalRow, Specialize
 import org.apache.spark.sql.types.{ByteType, Decimal, ShortType}
 
 import iceberglite.data.avro.{AvroField, AvroPlace, AvroTraversal}
-import iceberglite.spark.write.files.{InputField, InputSource, SparkRowSource}
+import iceberglite.spark.write.files.{InputField, InputSource, SparkRowSource, VariantParts}
 import iceberglite.spark.write.metrics.FileTallies
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.types.PrimitiveType
@@ -19,10 +19,15 @@ final private[avro] class AvroFieldWriters(tallies: FileTallies)
 
   override protected def fromSource(
       input: InputField,
+      name: String,
       writer: AvroField[SpecializedGetters]
-  ): AvroField[SpecializedGetters] = input.source match {
-    case InputSource.Rows(_) => writer
-    case InputSource.Constant(value) => new AvroConstantField(writer, new GenericInternalRow(Array[Any](value.orNull)))
+  ): AvroField[SpecializedGetters] = {
+    val typed =
+      if (input.field.fieldType == VariantType) new AvroVariantField(writer, new VariantParts(name)) else writer
+    input.source match {
+      case InputSource.Rows(_) => typed
+      case InputSource.Constant(value) => new AvroConstantField(typed, new GenericInternalRow(Array[Any](value.orNull)))
+    }
   }
 
   override protected def leaf(input: InputField, t: PrimitiveType, place: AvroPlace): AvroLeafWriter = {
@@ -56,7 +61,7 @@ final private[avro] class AvroFieldWriters(tallies: FileTallies)
   }
 
   private def bytesLeaf(input: InputField, t: PrimitiveType, place: AvroPlace): AvroLeafWriter = {
-    val tally = tallies.ofBytes(input.field, t, place.counted)
+    val tally = tallies.ofBytes(input, t, place.counted)
     t match {
       case StringType => new AvroStringLeaf(place, tally)
       case UuidType => new AvroUuidLeaf(place, tally)

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.SpecializedGetters
 
 import iceberglite.avro.AvroOutput
 import iceberglite.data.avro.AvroField
-import iceberglite.spark.write.files.RowFaults
+import iceberglite.spark.write.files.{RowFaults, VariantParts}
 import iceberglite.spec.types.Type
 
 /**
@@ -17,6 +17,14 @@ final private[avro] class AvroConstantField(field: AvroField[SpecializedGetters]
     extends AvroField[SpecializedGetters] {
   override def put(values: SpecializedGetters, ordinal: Int, out: AvroOutput): Unit = field.put(constant, 0, out)
   override def countAbsent(): Unit = field.countAbsent()
+}
+
+/** A field whose values are variants in strings. @param struct encodes the parts of a variant */
+final private[avro] class AvroVariantField(struct: AvroField[SpecializedGetters], parts: VariantParts)
+    extends AvroField[SpecializedGetters] {
+  override def put(values: SpecializedGetters, ordinal: Int, out: AvroOutput): Unit =
+    struct.put(parts.of(values, ordinal), 0, out)
+  override def countAbsent(): Unit = struct.countAbsent()
 }
 
 /**

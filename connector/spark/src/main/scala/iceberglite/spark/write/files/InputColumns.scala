@@ -2,6 +2,7 @@ package iceberglite.spark.write.files
 
 import org.apache.spark.sql.types.{
   ArrayType,
+  BinaryType => SparkBinary,
   ByteType,
   DataType,
   DecimalType => SparkDecimal,
@@ -10,6 +11,7 @@ import org.apache.spark.sql.types.{
   MapType => SparkMap,
   NullType,
   ShortType,
+  StringType => SparkString,
   StructField => SparkField,
   StructType => SparkStruct
 }
@@ -50,14 +52,16 @@ private[iceberglite] object InputSource {
  *   definition levels are faster to read
  * @param isStored false for a type that cannot be written; all values must be null in this case
  * @param dataType the type of the values in the rows
- * @param parts the fields of a struct, the element of a list, or the key and value of a map
+ * @param parts the fields of a struct, the element of a list, the key and value of a map, or the two parts of a variant
+ * @param hasBounds whether the files' metrics may contain bounds of the values
  */
 final private[iceberglite] case class InputField(
     field: NestedField,
     source: InputSource,
     isStored: Boolean,
     dataType: DataType,
-    parts: Vector[InputField]
+    parts: Vector[InputField],
+    hasBounds: Boolean = true
 ) extends RowField[InputField] {
 
   /** The index of the value in the rows. It is not used for a field that the rows lack. */
@@ -70,6 +74,19 @@ final private[iceberglite] case class InputField(
     case struct: SparkStruct => struct.length
     case _ => parts.size
   }
+}
+
+private[iceberglite] object InputField {
+
+  /**
+   * Returns the parts of a variant, which files store as fields without ids. Here, both have the id of the variant, so
+   * that the metrics of the variant are those of its parts.
+   */
+  private[files] def partsOfVariant(id: Int): Vector[InputField] =
+    Vector("metadata", "value").zipWithIndex.map { case (name, i) =>
+      val field = NestedField(id, name, BinaryType, required = true)
+      InputField(field, InputSource.Rows(i), isStored = true, SparkBinary, Vector.empty, hasBounds = false)
+    }
 }
 
 /**
@@ -176,7 +193,7 @@ final private[iceberglite] class InputColumns(
 
   /** Whether the connector can write values of a type, or of some parts of the type. */
   private def isWritten(t: Type): Boolean = t match {
-    case VariantType | UnknownType => false
+    case UnknownType => false
     case StructType(columns) => columns.exists(c => isWritten(c.fieldType))
     case list: ListType => isWritten(list.element)
     case map: MapType => isWritten(map.key) && isWritten(map.value)
@@ -194,7 +211,10 @@ final private[iceberglite] class InputColumns(
       dataType: DataType,
       path: Vector[String]
   ): InputField = {
-    val (fieldType, parts) = typeOf(column.fieldType, dataType, path)
+    val (fieldType, parts) = (column.fieldType, dataType) match {
+      case (VariantType, SparkString) => VariantType -> InputField.partsOfVariant(column.id)
+      case _ => typeOf(column.fieldType, dataType, path)
+    }
     val storedField = column.copy(fieldType = fieldType, doc = None, initialDefault = None, writeDefault = None)
     InputField(storedField, source, isStored = true, dataType, parts)
   }

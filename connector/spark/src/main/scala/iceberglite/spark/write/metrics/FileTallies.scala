@@ -3,6 +3,7 @@ package iceberglite.spark.write.metrics
 import scala.collection.mutable
 
 import iceberglite.metrics.{ColumnMetrics, MetricsModes}
+import iceberglite.spark.write.files.InputField
 import iceberglite.spec.file.MetricMaps
 import iceberglite.spec.property.MetricsMode.{Counts, NoMetrics}
 import iceberglite.spec.types.{Literal, NestedField, PrimitiveType}
@@ -38,10 +39,12 @@ final private[write] class FileTallies(modes: MetricsModes) {
 
   def ofDecimals(field: NestedField, counted: Boolean): DecimalTally = registered(field, counted, new DecimalTally)
 
-  def ofBytes(field: NestedField, t: PrimitiveType, counted: Boolean): BytesTally =
-    registered(field, counted, new BytesTally(t, counted && FileTallies.hasBounds(t) && isBounded(field)))
+  def ofBytes(field: InputField, t: PrimitiveType, counted: Boolean): BytesTally = {
+    val isBounded = field.hasBounds && FileTallies.hasBounds(t) && hasBounds(field.field)
+    registered(field.field, counted, new BytesTally(t, counted && isBounded))
+  }
 
-  private def isBounded(field: NestedField): Boolean = modes.of(field.id) match {
+  private def hasBounds(field: NestedField): Boolean = modes.of(field.id) match {
     case NoMetrics | Counts => false
     case _ => true
   }

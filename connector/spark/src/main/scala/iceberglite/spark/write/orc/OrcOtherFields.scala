@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.SpecializedGetters
 
 import iceberglite.data.orc.OrcField
-import iceberglite.spark.write.files.RowFaults
+import iceberglite.spark.write.files.{RowFaults, VariantParts}
 import iceberglite.spec.types.Type
 
 /**
@@ -16,6 +16,14 @@ final private[orc] class OrcConstantField(field: OrcField[SpecializedGetters], c
     extends OrcField[SpecializedGetters] {
   override def put(values: SpecializedGetters, ordinal: Int, slot: Int): Unit = field.put(constant, 0, slot)
   override def countAbsent(): Unit = field.countAbsent()
+}
+
+/** A field whose values are variants in strings. @param struct puts the parts of a variant into the batch */
+final private[orc] class OrcVariantField(struct: OrcField[SpecializedGetters], parts: VariantParts)
+    extends OrcField[SpecializedGetters] {
+  override def put(values: SpecializedGetters, ordinal: Int, slot: Int): Unit =
+    struct.put(parts.of(values, ordinal), 0, slot)
+  override def countAbsent(): Unit = struct.countAbsent()
 }
 
 /**

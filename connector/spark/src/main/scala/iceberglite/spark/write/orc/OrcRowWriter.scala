@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.{GenericInternalRow, Specialize
 import org.apache.spark.sql.types.{ByteType, Decimal, ShortType}
 
 import iceberglite.data.orc.{OrcField, OrcPlace, OrcTraversal}
-import iceberglite.spark.write.files.{InputField, InputSource, SparkRowSource}
+import iceberglite.spark.write.files.{InputField, InputSource, SparkRowSource, VariantParts}
 import iceberglite.spark.write.metrics.FileTallies
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.types.PrimitiveType
@@ -20,10 +20,15 @@ final private[orc] class OrcRowWriter(tallies: FileTallies)
 
   override protected def fromSource(
       input: InputField,
+      name: String,
       writer: OrcField[SpecializedGetters]
-  ): OrcField[SpecializedGetters] = input.source match {
-    case InputSource.Rows(_) => writer
-    case InputSource.Constant(value) => new OrcConstantField(writer, new GenericInternalRow(Array[Any](value.orNull)))
+  ): OrcField[SpecializedGetters] = {
+    val typed =
+      if (input.field.fieldType == VariantType) new OrcVariantField(writer, new VariantParts(name)) else writer
+    input.source match {
+      case InputSource.Rows(_) => typed
+      case InputSource.Constant(value) => new OrcConstantField(typed, new GenericInternalRow(Array[Any](value.orNull)))
+    }
   }
 
   override protected def leaf(input: InputField, t: PrimitiveType, place: OrcPlace): OrcLeafWriter = {
@@ -76,7 +81,7 @@ final private[orc] class OrcRowWriter(tallies: FileTallies)
       vector: BytesColumnVector,
       place: OrcPlace
   ): OrcLeafWriter = {
-    val tally = tallies.ofBytes(input.field, t, place.counted)
+    val tally = tallies.ofBytes(input, t, place.counted)
     t match {
       case StringType => new OrcStringLeaf(place, vector, tally)
       case UuidType => new OrcUuidLeaf(place, vector, tally)

@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.SpecializedGetters
 
 import iceberglite.data.parquet.shred.{FieldShredder, LeafShredder}
-import iceberglite.spark.write.files.RowFaults
+import iceberglite.spark.write.files.{RowFaults, VariantParts}
 import iceberglite.spec.types.Type
 
 /**
@@ -18,6 +18,15 @@ final private[parquet] class ConstantWriter(field: FieldShredder[SpecializedGett
     field.write(constant, 0, repetition)
   override def writeAbsent(repetition: Int, level: Int): Unit = field.writeAbsent(repetition, level)
   override def leaves: Vector[LeafShredder[SpecializedGetters]] = field.leaves
+}
+
+/** A field whose values are variants in strings. @param group writes the parts of a variant */
+final private[parquet] class ParquetVariantField(group: FieldShredder[SpecializedGetters], parts: VariantParts)
+    extends FieldShredder[SpecializedGetters] {
+  override def write(values: SpecializedGetters, ordinal: Int, repetition: Int): Unit =
+    group.write(parts.of(values, ordinal), 0, repetition)
+  override def writeAbsent(repetition: Int, level: Int): Unit = group.writeAbsent(repetition, level)
+  override def leaves: Vector[LeafShredder[SpecializedGetters]] = group.leaves
 }
 
 /**

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.{GenericInternalRow, Specialize
 import org.apache.spark.sql.types.{ByteType, Decimal, ShortType}
 
 import iceberglite.data.parquet.shred.{FieldShredder, LeafColumn, Shredder, ShredderBuilder}
-import iceberglite.spark.write.files.{InputField, InputSource, SparkRowSource}
+import iceberglite.spark.write.files.{InputField, InputSource, SparkRowSource, VariantParts}
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.types.Type._
 
@@ -29,11 +29,17 @@ private[parquet] object RowShredder {
 
     override protected def fromSource(
         input: InputField,
+        name: String,
         shredder: FieldShredder[SpecializedGetters]
-    ): FieldShredder[SpecializedGetters] = input.source match {
-      case InputSource.Rows(_) => shredder
-      case InputSource.Constant(value) =>
-        new ConstantWriter(shredder, new GenericInternalRow(Array[Any](value.orNull)))
+    ): FieldShredder[SpecializedGetters] = {
+      val typed =
+        if (input.field.fieldType == VariantType) new ParquetVariantField(shredder, new VariantParts(name))
+        else shredder
+      input.source match {
+        case InputSource.Rows(_) => typed
+        case InputSource.Constant(value) =>
+          new ConstantWriter(typed, new GenericInternalRow(Array[Any](value.orNull)))
+      }
     }
 
     override protected def leaf(input: InputField, column: LeafColumn): LeafWriter = input.field.fieldType match {

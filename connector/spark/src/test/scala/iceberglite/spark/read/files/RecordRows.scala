@@ -9,7 +9,8 @@ import org.apache.spark.sql.catalyst.util.{ArrayBasedMapData, GenericArrayData}
 import org.apache.spark.sql.types.Decimal
 import org.apache.spark.unsafe.types.UTF8String
 
-import iceberglite.data.{Record, Variant, VariantJson}
+import iceberglite.data.{Record, Variant}
+import iceberglite.spark.convert.VariantForm
 import iceberglite.spec.types.{NestedField, Type}
 import iceberglite.spec.types.Type._
 
@@ -17,6 +18,12 @@ import iceberglite.spec.types.Type._
 private[iceberglite] object RecordRows {
 
   /** Returns a function that converts records with these fields. It throws `InvalidArgument` for an invalid variant. */
+  def of(fields: Vector[NestedField], variants: VariantForm = VariantForm.Json): Record => InternalRow =
+    new RecordRows(variants).of(fields)
+}
+
+final private class RecordRows(variants: VariantForm) {
+
   def of(fields: Vector[NestedField]): Record => InternalRow = {
     val converters = fields.map(f => orNull(value(f.fieldType))).toArray
     record => {
@@ -48,11 +55,7 @@ private[iceberglite] object RecordRows {
     case DecimalType(precision, scale) => v => Decimal(v.asInstanceOf[BigDecimal], precision, scale)
     case StringType | UuidType => v => UTF8String.fromString(v.toString)
     case FixedType(_) | BinaryType | GeometryType(_) | GeographyType(_, _) => v => bytes(v.asInstanceOf[ByteBuffer])
-    case VariantType =>
-      v => {
-        val variant = v.asInstanceOf[Variant]
-        UTF8String.fromString(VariantJson.text(variant.metadata, variant.value))
-      }
+    case VariantType => v => variants.of(v.asInstanceOf[Variant])
     case BooleanType | IntType | LongType | FloatType | DoubleType | DateType | TimeType | TimestampType |
         TimestampTzType | TimestampNsType | TimestampTzNsType | UnknownType =>
       identity

@@ -12,7 +12,7 @@ import org.apache.parquet.schema.{MessageType, MessageTypeParser}
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.catalyst.CatalystTypeConverters
 
-import iceberglite.spark.convert.SparkTypes
+import iceberglite.spark.convert.{SparkTypes, VariantForm}
 import iceberglite.spark.read.files.{BatchSettings, FileBatches, FileTask, FileValues}
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.AlwaysTrue
@@ -64,7 +64,7 @@ final class ParquetFile(val path: String) {
   private def rowsOf(scan: Scan, open: Open): Seq[Row] = {
     val toScala = CatalystTypeConverters.createToScalaConverter(SparkTypes.toSpark(scan.columns))
     val values = new FileValues(scan.specs, scan.metadataIds, scan.batchRows)
-    val projections = new FileProjections(scan.columns, scan.mapping, values, "lite.db.t")
+    val projections = new FileProjections(scan.columns, scan.mapping, values, "lite.db.t", VariantForm.Json)
     val jobs = new ReadJobs(ParquetBatches.prepare(new Configuration()))
     val settings = BatchSettings(columnar = true, scan.batchRows, offHeap = false)
     val batches = open(scan.task(wholeFile(path)), projections, jobs, settings)

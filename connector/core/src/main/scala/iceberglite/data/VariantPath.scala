@@ -1,0 +1,42 @@
+package iceberglite.data
+
+import scala.util.Try
+
+import iceberglite.spec.IcebergError.InvalidArgument
+
+/** A path to a part of a variant, in the syntax of Spark 4's `variant_get`: `$.a['b c'][0]`. */
+final private[iceberglite] case class VariantPath(steps: Vector[VariantPath.Step]) {
+
+  /** Returns the part; absent if the variant has no such part. */
+  def in(variant: VariantNode): Option[VariantNode] = steps.foldLeft(Option(variant)) {
+    case (Some(VariantNode.Fields(fields)), VariantPath.Field(name)) => fields.find(_._1 == name).map(_._2)
+    case (Some(VariantNode.Elements(elements)), VariantPath.Element(index)) => elements.lift(index)
+    case _ => None
+  }
+}
+
+private[iceberglite] object VariantPath {
+  sealed trait Step
+  final case class Field(name: String) extends Step
+  final case class Element(index: Int) extends Step
+
+  private val Name = """\.([^.\[]+)(.*)""".r
+  private val Quoted = """\['([^']*)'\](.*)""".r
+  private val DoubleQuoted = "\\[\"([^\"]*)\"\\](.*)".r
+  private val Index = """\[(\d+)\](.*)""".r
+
+  /** @throws InvalidArgument if the text is not a path */
+  def parse(text: String): VariantPath = {
+    def invalid = InvalidArgument("path", text, "It must be a path in a variant such as $.a.b, $['a b'] or $.list[0]")
+    @annotation.tailrec
+    def steps(rest: String, found: Vector[Step]): Vector[Step] = rest match {
+      case "" => found
+      case Name(name, next) => steps(next, found :+ Field(name))
+      case Quoted(name, next) => steps(next, found :+ Field(name))
+      case DoubleQuoted(name, next) => steps(next, found :+ Field(name))
+      case Index(digits, next) => steps(next, found :+ Element(Try(digits.toInt).getOrElse(throw invalid)))
+      case _ => throw invalid
+    }
+    if (text.startsWith("$")) VariantPath(steps(text.drop(1), Vector.empty)) else throw invalid
+  }
+}

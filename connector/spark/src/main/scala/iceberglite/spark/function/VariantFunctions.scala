@@ -1,0 +1,100 @@
+package iceberglite.spark.function
+
+import java.nio.ByteBuffer
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.connector.catalog.functions.{BoundFunction, ScalarFunction, UnboundFunction}
+import org.apache.spark.sql.types.{DataType, NullType, StringType, StructType}
+import org.apache.spark.unsafe.types.UTF8String
+
+import iceberglite.data.{VariantEncoding, VariantJson, VariantNode, VariantParser, VariantPath}
+import iceberglite.spark.error.SparkErrors
+import iceberglite.spark.session.BucketingSettings
+import iceberglite.spec.IcebergError.InvalidArgument
+
+/** The functions on variants, which are JSON text in Spark 3.5. */
+private[function] object VariantFunctions {
+  val all: Seq[UnboundFunction] =
+    Seq(ParseVariantFunction, new VariantGetFunction(failOnError = true), new VariantGetFunction(failOnError = false))
+
+  /** Returns the JSON text of a variant as a read returns it. */
+  def text(node: VariantNode): UTF8String = {
+    val variant = VariantEncoding.encode(node)
+    UTF8String.fromString(VariantJson.text(variant.metadata, variant.value))
+  }
+
+  def parse(json: UTF8String): VariantNode = VariantParser.parse(ByteBuffer.wrap(json.getBytes))
+}
+
+/** `parse_variant(json)`: checks JSON text, and returns it in the form in which a variant is read. */
+private[function] object ParseVariantFunction extends UnboundFunction {
+  override def name: String = "parse_variant"
+  override def description: String = s"$name(json) - the JSON text as a variant that is stored and read returns it; " +
+    "fails if it is not JSON"
+
+  override def bind(inputType: StructType): BoundFunction = inputType.fields match {
+    case Array(json) if VariantGetFunction.isText(json.dataType) => Parse
+    case _ => throw new UnsupportedOperationException(s"$name takes a string with JSON text")
+  }
+
+  private case object Parse extends ScalarFunction[UTF8String] {
+    override def name: String = ParseVariantFunction.name
+    override def canonicalName: String = s"iceberg.$name(string)"
+    override def inputTypes: Array[DataType] = Array(StringType)
+    override def resultType: DataType = StringType
+    override def produceResult(input: InternalRow): UTF8String =
+      if (input.isNullAt(0)) null
+      else SparkErrors.in(name)(VariantFunctions.text(VariantFunctions.parse(input.getUTF8String(0))))
+  }
+}
+
+/**
+ * `variant_get(variant, path)` and `variant_get(variant, path, type)`. Spark determines the type of a call without the
+ * value of the third argument. Therefore, calls with a type are only placeholders, which `ResolveVariantGet` replaces.
+ *
+ * @param failOnError whether the function fails if the part cannot be cast to the type; otherwise, it returns null
+ */
+final private[function] class VariantGetFunction(failOnError: Boolean) extends UnboundFunction {
+  override def name: String = if (failOnError) "variant_get" else "try_variant_get"
+
+  override def description: String = s"$name(variant, path[, type]) - the part of a variant at a path such as " +
+    s"$$.a.b[0], cast to a type such as 'int'; " + (if (failOnError) "fails" else "null") + " if it cannot be cast"
+
+  override def bind(inputType: StructType): BoundFunction =
+    if (!inputType.fields.forall(f => VariantGetFunction.isText(f.dataType)) || !Set(2, 3)(inputType.size))
+      throw new UnsupportedOperationException(s"$name takes a variant, a path and the name of a type")
+    else if (inputType.size == 2) VariantGetFunction.Untyped(failOnError)
+    else if (BucketingSettings.hasExtensions(SparkSession.active)) VariantGetFunction.Placeholder(failOnError)
+    else throw new UnsupportedOperationException(
+      s"$name with a type needs the SQL extensions; without a type, it returns JSON text"
+    )
+}
+
+private[iceberglite] object VariantGetFunction {
+  private[function] def isText(t: DataType): Boolean = t == StringType || t == NullType
+
+  private def nameOf(failOnError: Boolean) = if (failOnError) "variant_get" else "try_variant_get"
+
+  /** Returns the part of a variant as JSON text. */
+  final private[function] case class Untyped(failOnError: Boolean) extends ScalarFunction[UTF8String] {
+    override def name: String = nameOf(failOnError)
+    override def canonicalName: String = s"iceberg.$name(string,string)"
+    override def inputTypes: Array[DataType] = Array(StringType, StringType)
+    override def resultType: DataType = StringType
+    override def produceResult(input: InternalRow): UTF8String =
+      if (input.isNullAt(0) || input.isNullAt(1)) null
+      else SparkErrors.in(name) {
+        val path = VariantPath.parse(input.getUTF8String(1).toString)
+        try path.in(VariantFunctions.parse(input.getUTF8String(0))).map(VariantFunctions.text).orNull
+        catch { case _: InvalidArgument if !failOnError => null }
+      }
+  }
+
+  /** A call with a type. The type `void` of the third argument keeps the call unresolved until it is replaced. */
+  final case class Placeholder(failOnError: Boolean) extends ScalarFunction[UTF8String] {
+    override def name: String = nameOf(failOnError)
+    override def inputTypes: Array[DataType] = Array(StringType, StringType, NullType)
+    override def resultType: DataType = StringType
+  }
+}

@@ -1,0 +1,125 @@
+package iceberglite.spark.rules
+
+import org.apache.spark.sql.catalyst.expressions.objects.AssertNotNull
+import org.apache.spark.sql.catalyst.expressions.{
+  Alias,
+  AttributeReference,
+  CaseWhen,
+  CreateNamedStruct,
+  Expression,
+  GetStructField,
+  If,
+  IsNotNull,
+  IsNull,
+  OuterReference,
+  SubqueryExpression
+}
+import org.apache.spark.sql.catalyst.plans.logical.{
+  Assignment,
+  DeleteAction,
+  DeleteFromTable,
+  InsertAction,
+  LogicalPlan,
+  MergeAction,
+  MergeIntoTable,
+  UpdateAction,
+  UpdateTable
+}
+import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
+
+import iceberglite.spark.convert.VariantsAsJson
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.Type
+import iceberglite.spec.types.Type.{ListType, MapType, StructType, VariantType}
+
+/**
+ * Adapts statements that rewrite rows to a scan that returns variants in their exact form
+ * (`iceberglite.spark.convert.VariantText`). The values of the target's columns pass through the statement unchanged,
+ * so that a rewritten row keeps the types that JSON text lacks. The conditions and the expressions of the user see JSON
+ * text, as in queries.
+ */
+final private[rules] class ExactVariants(schema: Schema, relation: DataSourceV2Relation) {
+
+  /** Whether a column of the table contains variants. If not, the methods return their arguments. */
+  val isNeeded: Boolean = schema.fields.exists(f => VariantsAsJson.isNeeded(f.fieldType))
+
+  def command(plan: LogicalPlan): LogicalPlan = if (!isNeeded) plan
+  else plan match {
+    case d: DeleteFromTable => d.copy(condition = ofUser(d.condition))
+    case u: UpdateTable => u.copy(assignments = assigned(u.assignments), condition = u.condition.map(ofUser))
+    case m: MergeIntoTable => m.copy(
+        mergeCondition = ofUser(m.mergeCondition),
+        matchedActions = m.matchedActions.map(action),
+        notMatchedActions = m.notMatchedActions.map(action),
+        notMatchedBySourceActions = m.notMatchedBySourceActions.map(action)
+      )
+    case other => other
+  }
+
+  private def action(action: MergeAction): MergeAction = action match {
+    case u: UpdateAction => u.copy(condition = u.condition.map(ofUser), assignments = assigned(u.assignments))
+    case i: InsertAction => i.copy(condition = i.condition.map(ofUser), assignments = assigned(i.assignments))
+    case d: DeleteAction => d.copy(condition = d.condition.map(ofUser))
+    case other => other
+  }
+
+  private def assigned(assignments: Seq[Assignment]): Seq[Assignment] = assignments.map { a =>
+    a.key match {
+      case Column(t) if VariantsAsJson.isNeeded(t) => a.copy(value = assignedTo(t, a.value))
+      case _ => a.copy(value = ofUser(a.value))
+    }
+  }
+
+  /** Returns the value to assign to a column of a type. Variants that are copied from columns keep their exact form. */
+  private def assignedTo(t: Type, value: Expression): Expression = (value, t) match {
+    case (Column(from), _) if isSameShape(from, t) => value
+    case (alias: Alias, _) => alias.withNewChildren(Seq(assignedTo(t, alias.child)))
+    case (check: AssertNotNull, _) => check.copy(child = assignedTo(t, check.child))
+    case (If(condition, yes, no), _) => If(ofUser(condition), assignedTo(t, yes), assignedTo(t, no))
+    case (CaseWhen(branches, otherwise), _) => CaseWhen(
+        branches.map { case (condition, result) => ofUser(condition) -> assignedTo(t, result) },
+        otherwise.map(assignedTo(t, _))
+      )
+    case (struct: CreateNamedStruct, StructType(fields)) if struct.valExprs.size == fields.size =>
+      CreateNamedStruct(struct.nameExprs.zip(struct.valExprs).zip(fields).flatMap { case ((name, part), field) =>
+        Seq(name, assignedTo(field.fieldType, part))
+      })
+    case _ => ofUser(value)
+  }
+
+  private def isSameShape(a: Type, b: Type): Boolean = (a, b) match {
+    case (StructType(x), StructType(y)) =>
+      x.size == y.size && x.zip(y).forall { case (f, g) => isSameShape(f.fieldType, g.fieldType) }
+    case (x: ListType, y: ListType) => isSameShape(x.element, y.element)
+    case (x: MapType, y: MapType) => isSameShape(x.key, y.key) && isSameShape(x.value, y.value)
+    case (VariantType, other) => other == VariantType
+    case (_, other) => other != VariantType
+  }
+
+  /** Returns an expression of the user, in which the variants of columns are JSON text. */
+  def ofUser(expression: Expression): Expression = if (!isNeeded) expression
+  else expression match {
+    case converted: VariantsAsJson => converted
+    case IsNull(Column(_)) | IsNotNull(Column(_)) => expression
+    case Column(t) => if (VariantsAsJson.isNeeded(t)) VariantsAsJson(expression, t) else expression
+    case subquery: SubqueryExpression =>
+      subquery.withNewPlan(subquery.plan.transformWithSubqueries { case node => node.mapExpressions(inSubquery) })
+    case other => other.mapChildren(ofUser)
+  }
+
+  private def inSubquery(expression: Expression): Expression = expression match {
+    case converted: VariantsAsJson => converted
+    case OuterReference(Column(t)) => if (VariantsAsJson.isNeeded(t)) VariantsAsJson(expression, t) else expression
+    case other => other.mapChildren(inSubquery)
+  }
+
+  /** Matches a column of the table or a field of its structs, and returns its type. */
+  private object Column {
+    def unapply(expression: Expression): Option[Type] = expression match {
+      case column: AttributeReference if relation.outputSet.contains(column) =>
+        schema.fields.find(_.name == column.name).map(_.fieldType)
+      case GetStructField(Column(StructType(fields)), ordinal, _) => fields.lift(ordinal).map(_.fieldType)
+      case _ => None
+    }
+  }
+}
