@@ -31,6 +31,12 @@ trait Action {
   def madeProgress: Boolean = false
 
   /**
+   * Returns whether a version of the table shows that a snapshot of this action was committed in an earlier attempt,
+   * and has expired since.
+   */
+  def hasExpiredIn: TableMetadata => Boolean = _ => false
+
+  /**
    * Called after a successful commit; deletes the files of earlier attempts that the commit does not use.
    *
    * @param metadata the table metadata that includes the commit

@@ -1,9 +1,11 @@
 package iceberglite.table
 
+import java.util.UUID
 import java.util.concurrent.ConcurrentHashMap
 
 import scala.util.Try
 
+import iceberglite.spec.IcebergError.{InvalidMetadata, UnreadableFile}
 import iceberglite.storage.{FileIO, FileInfo, MetadataFiles, StoragePath}
 import iceberglite.tree.MetadataPool
 
@@ -77,12 +79,27 @@ final private[table] class DirectoryOwners(
     val newest = foreign.sortBy(file => (-file.modifiedMs, file.path)).take(
       if (readsAllFiles) foreign.size else NewestFiles
     )
-    val uuids = MetadataPool.map(newest)(file => file -> MetadataFiles.uuid(io, file.path))
+    val uuids = MetadataPool.map(newest)(file => uuidIn(file).map(file -> _)).flatten
       .filter(_._2 != version.metadata.uuid)
     val newestOfEach = uuids.groupBy(_._2).values.map(_.head._1).toVector
     val found = newestOfEach ++ (if (ownership.hasVersionNames) Vector.empty else newestVersion)
     found.map(file => OtherTable(s"its metadata file is ${file.path}", directory, Some(file.path)))
   }
+
+  /**
+   * Returns the UUID in a metadata file, which may have none in version 1.
+   *
+   * @return absent if the file no longer exists, or if it is no table metadata, like the rest of a failed write
+   */
+  private def uuidIn(file: FileInfo): Option[Option[UUID]] =
+    try {
+      val uuid = MetadataFiles.uuid(io, file.path)
+      if (uuid.isEmpty && version.metadata.uuid.isDefined) MetadataFiles.read(io, file.path)
+      Some(uuid)
+    } catch {
+      case _: InvalidMetadata => None
+      case _: UnreadableFile if !io.exists(file.path) => None
+    }
 
   private def metadataFiles(directory: StoragePath): Vector[FileInfo] =
     io.list((directory / Metadata).text).filter(file => !file.isDirectory && isMetadata(file.path))

@@ -26,7 +26,7 @@ final class OwnedDeletion(
   def apply(paths: Vector[String]): DeletionReport = DeletionReport.ofAll(delete(paths))
 
   /** Deletes files. @return each path, with the reason if the file was kept */
-  def delete(paths: Vector[String]): Vector[(String, Option[KeptReason])] = deleteUnlessKept(paths)(owned.reasonToKeep)
+  def delete(paths: Vector[String]): Vector[(String, Option[KeptReason])] = deleteUnlessKept(owned.reasonsToKeep(paths))
 
   /**
    * Deletes metadata files that were removed from the metadata log.
@@ -35,8 +35,8 @@ final class OwnedDeletion(
    * @param hasVersionNames whether the table's metadata files are named `v<N>.metadata.json`
    */
   def deleteExpired(paths: Vector[String], version: TableVersion, hasVersionNames: Boolean): DeletionReport =
-    DeletionReport.ofAll(deleteUnlessKept(paths) { path =>
-      owned.reasonToKeepOwnMetadata(path).orElse {
+    DeletionReport.ofAll(deleteUnlessKept(paths.map { path =>
+      path -> owned.reasonToKeepOwnMetadata(path).orElse {
         val isOwnMetadata =
           isInSameFolder(path, version.metadataLocation) && hasExpectedName(path, hasVersionNames) && hasUuid(
             path,
@@ -44,12 +44,11 @@ final class OwnedDeletion(
           )
         if (isOwnMetadata) None else Some(KeptReason.NotItsMetadata)
       }
-    })
+    }))
 
   private def deleteUnlessKept(
-      paths: Vector[String]
-  )(reason: String => Option[KeptReason]): Vector[(String, Option[KeptReason])] = {
-    val reasons = paths.map(path => path -> reason(path))
+      reasons: Vector[(String, Option[KeptReason])]
+  ): Vector[(String, Option[KeptReason])] = {
     val deletable = reasons.collect { case (path, None) => path }
     val failed = deleteWithRetries(deletable, OwnedDeletion.retries(environment)).toSet
     reasons.map { case (path, kept) => path -> kept.orElse(Some(KeptReason.NotDeleted).filter(_ => failed(path))) }

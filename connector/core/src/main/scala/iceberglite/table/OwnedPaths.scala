@@ -5,6 +5,7 @@ import java.util.concurrent.ConcurrentHashMap
 import scala.util.control.NonFatal
 
 import iceberglite.storage.{FileIO, MetadataFiles, StoragePath}
+import iceberglite.tree.MetadataPool
 
 /**
  * Decides which files a table may delete. Metadata may refer to any file for reading, but a user who can write metadata
@@ -46,6 +47,13 @@ final class OwnedPaths private (
 
   /** Returns why the file is kept; absent if the table may delete it. */
   def reasonToKeep(path: String): Option[KeptReason] = reason(path, isOwnMetadata = false)
+
+  /** Returns each path with the reason why the file is kept. The directories of the files are checked in parallel. */
+  def reasonsToKeep(paths: Vector[String]): Vector[(String, Option[KeptReason])] = {
+    // The owned directories are determined once, before several threads need them.
+    paths.headOption.foreach(reasonToKeep)
+    MetadataPool.map(paths.grouped(GroupSize).toVector)(_.map(path => path -> reasonToKeep(path))).flatten
+  }
 
   /**
    * Returns why a metadata file with this table's UUID is kept; absent if the table may delete it. Unlike in
@@ -240,6 +248,9 @@ object OwnedPaths {
    */
   def ofUnreferenced(io: FileIO, version: TableVersion, ownership: TableOwnership): OwnedPaths =
     new OwnedPaths(io, version, ownership, ofUnreferencedFiles = true)
+
+  /** The number of paths that one thread checks, one after the other. */
+  private val GroupSize = 20
 
   private val TopDirectories = Set("data", "metadata")
   private val Hash = "[01]{4,20}".r

@@ -4,14 +4,7 @@ import scala.annotation.tailrec
 import scala.util.Try
 
 import iceberglite.spec.IcebergError
-import iceberglite.spec.IcebergError.{
-  AlreadyCommitted,
-  CommitConflict,
-  CommitStateUnknown,
-  NotFound,
-  UnreadableFile,
-  ValidationFailed
-}
+import iceberglite.spec.IcebergError.{CommitConflict, CommitStateUnknown, NotFound, UnreadableFile, ValidationFailed}
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.update.MetadataUpdate
 import iceberglite.storage.{FileIO, MetadataFiles}
@@ -115,13 +108,16 @@ final class Transaction private[table] (
             val mayRetry = waitForRetry(if (isCounted) policy.waitForNext() else policy.waitUncounted())
             val reloaded = afterConflict(conflict)
             mayBeCommitted ||= reloaded.exists(Transaction.mayLackSnapshot(_, attemptBase))
-            reloaded.filter(containsThisCommit) match {
+            reloaded.filter(v => containsThisCommit(v) || isExpiredIn(v)) match {
               case Some(version) => finish(version)
               case None if mayRetry => attempt(reloaded)
               case None => abandonOnFailure(throw conflict)
             }
         }
     }
+
+    /** Whether a version of the table shows that a snapshot of this commit has already expired. */
+    private def isExpiredIn(version: TableVersion): Boolean = actions.exists(_.hasExpiredIn(version.metadata))
 
     /**
      * Returns the change to a base version. If a file of an outdated base cannot be read, snapshot expiration may have
@@ -266,7 +262,9 @@ final class Transaction private[table] (
     private def abandonOnFailure[A](step: => A): A =
       try step
       catch {
-        case done: AlreadyCommitted if mayBeCommitted => throw Transaction.unknownAfterExpiration(target.name, done)
+        case failure: Throwable if mayBeCommitted =>
+          if (failure.isInstanceOf[InterruptedException]) interrupted = true
+          throw Transaction.unknownAfterExpiration(target.name, failure)
         case failure: Throwable =>
           actions.foreach(a => Cleanup.quietly("tidy up after a failed commit")(a.abandoned(context)))
           failure match {
@@ -311,13 +309,12 @@ object Transaction {
     }
   }
 
-  private def unknownAfterExpiration(table: String, done: AlreadyCommitted): CommitStateUnknown = CommitStateUnknown(
+  private def unknownAfterExpiration(table: String, failure: Throwable): CommitStateUnknown = CommitStateUnknown(
     table,
     None,
-    s"the table already contains version ${done.last} of application ${done.application}, which an attempt of this " +
-      "commit or another writer has committed: the attempt was reported as a conflict, and its snapshot may have " +
-      "expired since",
-    Some(done)
+    "an attempt was reported as a conflict, but it may have succeeded, because snapshots have expired since; a later " +
+      s"attempt failed (${String.valueOf(failure.getMessage)})",
+    Some(failure)
   )
 
   private def filesOf(version: TableVersion): Vector[String] =

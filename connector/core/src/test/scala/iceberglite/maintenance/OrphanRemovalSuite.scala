@@ -1,5 +1,6 @@
 package iceberglite.maintenance
 
+import java.io.InputStream
 import java.util.UUID
 
 import scala.collection.mutable
@@ -10,6 +11,7 @@ import org.scalatest.tagobjects.Slow
 
 import iceberglite.spec.TestMetadata._
 import iceberglite.{Fuzz, MoreRounds, Sampling}
+import iceberglite.catalog.FileIOWrapper
 import iceberglite.maintenance.expire.{LocalUnreachableFiles, SnapshotExpiry}
 import iceberglite.maintenance.orphan._
 import iceberglite.scan.RandomHistory
@@ -205,11 +207,14 @@ class OrphanRemovalSuite extends AnyFunSuite {
     val actions = new Actions(unpartitioned("write.metadata.previous-versions-max" -> "1"))
     val other = new TableStart.Creation(unpartitioned(), StageMode.Create, "mem://t", new UUID(8, 8))
       .initialState("other", None, 0L).metadata
-    val foreign = "mem://t/metadata/00001-0b09c4f6-2e7d-4a4a-9c0c-6f1f8f3b7e11.metadata.json"
+    val foreign = "mem://t/metadata/99998-0b09c4f6-2e7d-4a4a-9c0c-6f1f8f3b7e11.metadata.json"
     actions.store.replace(foreign, MetadataFiles.bytes(other, MetadataCompression.Uncompressed))
     (1 to 15).foreach(i => actions.append(file(s"mem://t/data/$i.parquet")))
-    assert(intercept[InvalidArgument](run(removal(actions.table))).reason.contains(foreign))
-    assert(actions.store.exists(foreign))
+    val leftover = "mem://t/metadata/99999-0b09c4f6-2e7d-4a4a-9c0c-6f1f8f3b7e12.metadata.json"
+    actions.store.replace(leftover, Array.emptyByteArray)
+    assert(run(removal(actions.table)).get(foreign).exists(_.isDefined) && actions.store.exists(foreign))
+    actions.store.delete(foreign)
+    assert(run(removal(actions.table)).get(leftover).contains(None))
   }
 
   test("if a concurrent expiration deletes metadata files, the search starts again with the newest version") {
@@ -230,6 +235,34 @@ class OrphanRemovalSuite extends AnyFunSuite {
     assert(run(new OrphanRemoval(table, expiring, new LocalOrphanSearch, later)).get("mem://t/data/orphan.parquet")
       .contains(None))
     assert(listings == 2)
+  }
+
+  test("a file that is committed during the search is kept even if an expiration then deletes metadata files") {
+    val actions = new Actions(unpartitioned("commit.manifest-merge.enabled" -> "false"))
+    val table = actions.append(file("mem://t/data/a.parquet"))
+    val (removed, late) = (file("mem://t/data/b.parquet"), file("mem://t/data/late.parquet"))
+    Seq(removed, late).foreach(f => actions.store.replace(f.path, Array.emptyByteArray))
+    var lost = Option.empty[String]
+    val expiring = new FileIOWrapper(actions.store) {
+      override def open(path: String): InputStream = { expireAt(path); super.open(path) }
+      override def read(path: String): Array[Byte] = { expireAt(path); super.read(path) }
+      private def expireAt(path: String): Unit = if (lost.contains(path)) {
+        lost = None
+        val options = ExpireOptions(Some(actions.table.metadata.snapshots.map(_.timestampMs).max + 1), Some(1))
+        new SnapshotExpiry(actions.table, options, new LocalUnreachableFiles, Map.empty, environment).run()
+      }
+    }
+    val committing: FileListing = (consume: ListedFile => Unit) => {
+      consume(ListedFile(late.path, 0L))
+      val before = actions.store.paths
+      actions.append(removed)
+      lost = (actions.store.paths -- before).find(path => path.endsWith(".avro") && !path.contains("snap-"))
+      actions.commit(new OverwriteFiles(AlwaysFalse, Vector(late), removed = Vector(removed)))
+      ()
+    }
+    val of = new Table(table.id, table.name, table.version, expiring, table.committer)
+    assert(run(new OrphanRemoval(of, _ => committing, new LocalOrphanSearch, later)).isEmpty)
+    assert(lost.isEmpty && actions.store.exists(late.path))
   }
 
   test("a table with gc.enabled=false is rejected, because other tables may use its files") {

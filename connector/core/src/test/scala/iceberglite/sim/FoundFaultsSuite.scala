@@ -186,6 +186,33 @@ class FoundFaultsSuite extends AnyFunSuite {
     }
   }
 
+  test("if a commit that was reported as a conflict and may have expired cannot be retried, no file is deleted") {
+    val properties = Seq("write.metadata.previous-versions-max" -> "1", "commit.retry.num-retries" -> "0")
+    withTable(byCategory = false, properties: _*) { f =>
+      f.script = Vector(f.swap -> CallFault.Repeated)
+      f.afterSwap = () => {
+        Seq("second", "third").foreach(f.appendByOther)
+        f.commit(f.actualTable, new ExpireSnapshots(ExpireOptions(Some(Long.MaxValue), Some(1))))
+      }
+      intercept[CommitStateUnknown](f.append("mine"))
+      assert(f.livePaths == Vector("first", "mine", "second", "third"))
+    }
+  }
+
+  test(
+    "a commit that was reported as a conflict is not repeated if a later snapshot has its expired snapshot as parent"
+  ) {
+    withTable(byCategory = false, "write.metadata.previous-versions-max" -> "1") { f =>
+      f.script = Vector(f.swap -> CallFault.Repeated)
+      f.afterSwap = () => {
+        f.appendByOther("second")
+        f.commit(f.actualTable, new ExpireSnapshots(ExpireOptions(Some(Long.MaxValue), Some(1))))
+      }
+      f.append("mine")
+      assert(f.livePaths == Vector("first", "mine", "second"))
+    }
+  }
+
   test("if a commit that was reported as a conflict has certainly failed, the files of the commit are deleted") {
     withTable(byCategory = false, "write.metadata.previous-versions-max" -> "1") { f =>
       val epoch = new RecordStreamEpoch("query", 0)

@@ -59,15 +59,19 @@ final private[catalog] class OAuth2(settings: RestSettings, client: RestClient, 
   private def refresh(old: CurrentToken): CurrentToken = {
     val isValid = old.expiry.exists(_.atMs > environment.nowMs())
     try {
-      if (exchangeEnabled && isValid) exchangeToken(old)
+      if (exchangeEnabled && isValid) exchangeOrFetch(old)
       else credential.map(fetchToken)
-        .getOrElse(if (exchangeEnabled && !isValid) exchangeToken(old) else old.copy(nextRefreshMs = Long.MaxValue))
+        .getOrElse(if (exchangeEnabled) exchangeToken(old) else old.copy(nextRefreshMs = Long.MaxValue))
     } catch {
-      // Some servers do not support token exchange. Without a credential, the old token is used until it expires.
-      case _: IcebergError if credential.isDefined => fetchToken(credential.get)
-      case _: IcebergError if isValid => old.copy(nextRefreshMs = environment.nowMs() + RetryMs)
+      // The old token is still sent. The expiration of a token without an expiration time is only assumed.
+      case _: IcebergError if isValid || credential.isEmpty => old.copy(nextRefreshMs = environment.nowMs() + RetryMs)
     }
   }
+
+  /** Gets a new token for a valid one. If the server does not support token exchange, the credential is used. */
+  private def exchangeOrFetch(old: CurrentToken): CurrentToken =
+    try exchangeToken(old)
+    catch { case _: IcebergError if credential.isDefined => fetchToken(credential.get) }
 
   private def exchangeToken(old: CurrentToken): CurrentToken = {
     val form = Vector(

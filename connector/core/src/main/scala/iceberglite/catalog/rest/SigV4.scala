@@ -6,6 +6,7 @@ import iceberglite.table.Environment
 
 /** Authentication with AWS Signature Version 4, which uses the AWS SDK that `hadoop-aws` depends on. */
 private[catalog] object SigV4 {
+  private val Original = "Original-Authorization"
 
   /**
    * Creates the authentication.
@@ -31,7 +32,7 @@ private[catalog] object SigV4 {
       val authenticated = delegate.authenticate(call, tableToken)
       val withOriginalHeader = authenticated.header(Auth.Authorization).fold(authenticated)(authorization =>
         authenticated.copy(headers = authenticated.headers.filterNot(_._1.equalsIgnoreCase(Auth.Authorization)))
-          .set("Original-Authorization", authorization)
+          .set(Original, authorization)
       )
       try signer.sign(withOriginalHeader)
       catch {
@@ -42,7 +43,10 @@ private[catalog] object SigV4 {
       }
     }
 
-    override def renew(rejected: HttpCall): Boolean = delegate.renew(rejected)
+    override def renew(rejected: HttpCall): Boolean = {
+      val unsigned = rejected.copy(headers = rejected.headers.filterNot(_._1.equalsIgnoreCase(Auth.Authorization)))
+      delegate.renew(rejected.header(Original).fold(unsigned)(unsigned.set(Auth.Authorization, _)))
+    }
     override def secrets: Vector[String] = delegate.secrets
   }
 }

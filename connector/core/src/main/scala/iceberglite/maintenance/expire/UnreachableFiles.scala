@@ -82,7 +82,7 @@ final class LocalUnreachableFiles(maxCandidates: Int = LocalUnreachableFiles.Max
 
 object LocalUnreachableFiles {
 
-  /** The default maximum number of files in memory. A path takes about 250 bytes of heap. */
+  /** The default maximum number of files in memory. A file takes up to 500 bytes of heap. */
   private val MaxCandidates = 500000
 
   /**

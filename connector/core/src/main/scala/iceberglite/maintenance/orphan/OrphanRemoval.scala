@@ -95,7 +95,7 @@ final class OrphanRemoval(table: Table, listing: Table => FileListing, search: O
   def dryRun(found: OrphanFile => Unit): DeletionReport = {
     val current = table.refresh()
     val owned = ownedPaths(current)
-    process(current, found)(_.map(path => path -> owned.reasonToKeep(path)))
+    process(current, found)(owned.reasonsToKeep)
   }
 
   private def process(current: Table, found: OrphanFile => Unit)(
@@ -154,27 +154,30 @@ final class OrphanRemoval(table: Table, listing: Table => FileListing, search: O
 
   /** The files that the table needs, including those of commits after the search began. */
   final private class RecentFiles(start: Table) {
-    private val seen = new SeenParts
+    private var seen = new SeenParts
     private var newest = start
 
     /** The paths that commits after the start need, without scheme and authority. */
     private var addedPaths = Set.empty[String]
 
-    val needed: NeededFiles = neededBy(start)
+    val needed: NeededFiles = neededBy(start, seen)
 
     /** Returns those of the given paths that the newest version of the table does not need. */
     def withoutNeeded(paths: Vector[String]): Vector[String] = {
       val now = newest.refresh()
       if (now.metadataLocation != newest.metadataLocation) unlessExpired(now) { version =>
-        val added = neededBy(version)
+        // A failed attempt may have seen parts that it did not read.
+        val known = if (version eq now) seen else new SeenParts
+        val added = neededBy(version, known)
         val ofParts = MetadataPool.map(added.parts)(_.entries(version.io).filter(_.isLive).map(_.file.path).toVector)
         addedPaths ++= (added.named.iterator ++ ofParts.iterator.flatten).map(FileUri.ofMetadata(_).path)
         newest = version
+        seen = known
       }
       if (addedPaths.isEmpty) paths else paths.filterNot(path => addedPaths(FileUri.of(path).path))
     }
 
-    private def neededBy(version: Table): NeededFiles = {
+    private def neededBy(version: Table, seen: SeenParts): NeededFiles = {
       val tree = version.tree()
       val reachable = version.metadata.snapshots.map(MetadataTree.at(_, tree, ManifestCache.Disabled).reachable(seen))
       val hint = MetadataFiles.versionHint(version.metadataLocation)
@@ -247,7 +250,7 @@ object OrphanRemoval {
    */
   def directory(path: Option[String], byPrefix: Boolean = false)(table: Table): FileListing = {
     val directory = path.getOrElse(table.location)
-    val owned = ownedPaths(table)
+    val owned = OwnedPaths.of(table.io, table.version, table.committer.ownership(table.id, table.version))
     // If the directory is the root of a bucket, the table owns only the directories `data` and `metadata` in it.
     val examples = Vector("file", "metadata/file").map(TableLocations.inside(directory, _))
     val reasons = examples.map(owned.reasonToKeep)

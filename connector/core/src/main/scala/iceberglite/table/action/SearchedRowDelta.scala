@@ -27,6 +27,8 @@ final class SearchedRowDelta(delta: RowDelta, searched: TableMetadata, keyIds: V
 
   override def madeProgress: Boolean = delta.madeProgress
 
+  override def hasExpiredIn: TableMetadata => Boolean = delta.hasExpiredIn
+
   override def committed(metadata: TableMetadata, context: CommitContext): Unit = delta.committed(metadata, context)
 
   override def abandoned(context: CommitContext): Unit = delta.abandoned(context)

@@ -134,6 +134,12 @@ abstract class SnapshotAction(to: SnapshotTarget) extends Action {
   private[iceberglite] def snapshotIn(metadata: TableMetadata): Option[Snapshot] =
     identity.flatMap(ids => metadata.findSnapshot(ids.snapshotId))
 
+  override def hasExpiredIn: TableMetadata => Boolean = metadata =>
+    identity.map(_.snapshotId).exists { id =>
+      !metadata.hasSnapshot(id) &&
+      (metadata.snapshots.exists(_.parentSnapshotId.contains(id)) || metadata.snapshotLog.exists(_.snapshotId == id))
+    }
+
   override def abandoned(context: CommitContext): Unit = {
     deleteAttempts(context)
     Cleanup.delete(context.io, ownFiles)

@@ -291,6 +291,30 @@ class RestAuthSuite extends AnyFunSuite {
     }
   }
 
+  test("with sigv4, a token of the delegate that the server rejects is replaced") {
+    withStub { stub =>
+      stub.on(tokens)(token("t1", 3600), token("t2", 3600))
+        .on("GET /v1/namespaces")(refuse(401, "NotAuthorizedException", "old"), noNamespaces)
+      val keys = Seq("rest.access-key-id" -> "AKIA", "rest.secret-access-key" -> "aws-s3cret")
+      val settings = Seq("rest.auth.type" -> "sigv4", "rest.signing-region" -> "eu-west-1", "credential" -> "me:s3cret")
+      stub.catalog(settings ++ keys: _*).listNamespaces(Vector.empty)
+      val sent = stub.requests.filter(_.target.startsWith("/v1/namespaces")).map(_.headers("original-authorization"))
+      assert(sent == Vector("Bearer t1", "Bearer t2"))
+    }
+  }
+
+  test("a configured token without an expiration time is sent as long as the server accepts it") {
+    withStub { stub =>
+      stub.on("GET /v1/namespaces")(noNamespaces).on(tokens)(answer(400, """{"error":"invalid_request"}"""))
+      val catalog = stub.catalog("token" -> "abc")
+      for (_ <- 1 to 3) {
+        stub.nowMs += 3600000
+        catalog.listNamespaces(Vector.empty)
+      }
+      assert(authorizations(stub).flatten.distinct == Vector("Bearer abc"))
+    }
+  }
+
   /** Computes the signature (AWS SigV4) of a request that the server received, as the AWS documentation describes. */
   private def expected(request: Request, key: String, secret: String, region: String, service: String): String = {
     val sent = request.headers("authorization")

@@ -40,7 +40,8 @@ final private[iceberglite] class SessionUnreachableFiles(
   ): Iterator[UnreachableFile] = {
     val count = LocalUnreachableFiles.count(expired)
     val partitions = math.max(context.defaultParallelism.toLong, count / FilesPerPartition).toInt
-    val unreachable = liveFiles(context, io, expired).subtractByKey(liveFiles(context, io, retained), partitions)
+    val retainedKeys = liveFiles(context, io, retained).mapValues(_ => ())
+    val unreachable = liveFiles(context, io, expired).subtractByKey(retainedKeys, partitions)
     val distinct = unreachable.reduceByKey((file, _) => file)
     distinct.toLocalIterator.map { case (_, (path, code)) => UnreachableFile(path, Content.all(code)) }
   }

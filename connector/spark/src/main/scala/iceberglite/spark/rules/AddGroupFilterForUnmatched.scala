@@ -119,7 +119,7 @@ object AddGroupFilterForUnmatched extends Rule[LogicalPlan] with PredicateHelper
   ): Option[ReplaceData] = {
     val filter = (matched.condition +: conditions).reduceLeft(Or)
     val ofTable =
-      if (matched.ofTable == Literal.TrueLiteral) Literal.TrueLiteral
+      if (matched.ofTable == Literal.TrueLiteral || !conditions.forall(CannotFail(_))) Literal.TrueLiteral
       else (matched.ofTable +: conditions).reduceLeft(Or)
     if (conditions.forall(_.references.subsetOf(read.outputSet)) && DropUnstableGroupFilters.isStable(filter))
       Some(write.copy(condition = ofTable, groupFilterCondition = Some(filter)))
@@ -132,6 +132,9 @@ object AddGroupFilterForUnmatched extends Rule[LogicalPlan] with PredicateHelper
  * in the source, and one for the files with a row that satisfies another condition. Each can then skip files: the first
  * one by the keys of the source, and the second one by the constants of the condition. A single query with both
  * conditions would read all files. Spark has already turned the search for a match into a join.
+ *
+ * The second query also evaluates its condition on rows that have a match, for which the statement does not evaluate
+ * it. Therefore the query is divided only if the condition cannot fail: `100 / n > 5` fails for a row with `n = 0`.
  */
 object SplitGroupFilter extends Rule[LogicalPlan] with PredicateHelper {
 
@@ -176,7 +179,7 @@ object SplitGroupFilter extends Rule[LogicalPlan] with PredicateHelper {
   private def othersIn(condition: Expression, join: Join): Option[Expression] = join.joinType match {
     case ExistenceJoin(exists) =>
       val (matches, others) = splitDisjunctivePredicates(condition).partition(_.semanticEquals(exists))
-      if (matches.isEmpty || !others.forall(c => c.deterministic && !c.references.contains(exists))) None
+      if (matches.isEmpty || !others.forall(c => CannotFail(c) && !c.references.contains(exists))) None
       else others.reduceLeftOption(Or)
     case _ => None
   }

@@ -7,8 +7,8 @@ import org.scalatest.funsuite.AnyFunSuite
 
 /**
  * Checks that the descriptions in `docs/procedures.md`, and the modules `procedures` and `procedure_results` of
- * `pyspark_iceberg`, are equal to what [[ProcedurePages]] renders. If the environment variable `UPDATE` is `1`, the suite
- * rewrites these files instead.
+ * `pyspark_iceberg`, are equal to what [[ProcedurePages]] renders. If the environment variable `UPDATE` is `1`, the
+ * suite rewrites these files instead.
  */
 class ProcedurePagesSuite extends AnyFunSuite {
   private val isUpdate = sys.env.get("UPDATE").contains("1")

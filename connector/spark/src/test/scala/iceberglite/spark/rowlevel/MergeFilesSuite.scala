@@ -153,6 +153,17 @@ class MergeFilesSuite extends AnyFunSuite with StatementFixture with AdaptiveSpa
       Seq(Seq(700L, 0L, 2L)))
   }
 
+  test("the condition of WHEN NOT MATCHED BY SOURCE is not evaluated on rows with a match, on which it may fail") {
+    val t = table("copy-on-write")
+    sql(s"UPDATE $t SET n = 1 WHERE NOT id IN (205, 207)")
+    withConf("spark.sql.ansi.enabled" -> "true") {
+      val clauses = "WHEN MATCHED THEN UPDATE SET n = u.n WHEN NOT MATCHED BY SOURCE AND 100 / t.n > 200 THEN DELETE"
+      merge(t, keys, "t.id = u.id", clauses)
+    }
+    assert(rows(s"SELECT id, n FROM $t WHERE n != 1 OR id = 205").map(r => r.getLong(0) -> r.getLong(1)).toSet ==
+      Set(205L -> 1L, 207L -> 2L))
+  }
+
   test("conditions on metadata columns find the files to rewrite") {
     val t = table("copy-on-write")
     val file = rows(s"SELECT DISTINCT _file FROM $t WHERE p = 4").head.getString(0)
