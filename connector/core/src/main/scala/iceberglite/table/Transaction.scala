@@ -4,7 +4,14 @@ import scala.annotation.tailrec
 import scala.util.Try
 
 import iceberglite.spec.IcebergError
-import iceberglite.spec.IcebergError.{CommitConflict, CommitStateUnknown, NotFound, UnreadableFile, ValidationFailed}
+import iceberglite.spec.IcebergError.{
+  AlreadyCommitted,
+  CommitConflict,
+  CommitStateUnknown,
+  NotFound,
+  UnreadableFile,
+  ValidationFailed
+}
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.update.MetadataUpdate
 import iceberglite.storage.{FileIO, MetadataFiles}
@@ -262,8 +269,8 @@ final class Transaction private[table] (
     private def abandonOnFailure[A](step: => A): A =
       try step
       catch {
-        case failure: Throwable if mayBeCommitted =>
-          if (failure.isInstanceOf[InterruptedException]) interrupted = true
+        // Other errors have callers that commit in another way, such as a stream whose search for keys is outdated.
+        case failure @ (_: AlreadyCommitted | _: CommitConflict) if mayBeCommitted =>
           throw Transaction.unknownAfterExpiration(target.name, failure)
         case failure: Throwable =>
           actions.foreach(a => Cleanup.quietly("tidy up after a failed commit")(a.abandoned(context)))

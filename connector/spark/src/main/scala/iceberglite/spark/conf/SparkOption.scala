@@ -81,8 +81,8 @@ object Settings {
     Settings(options, inSession(session, _), properties)
 
   /**
-   * Returns a value of the session's configuration, if it is set. `RuntimeConfig.getOption` alone is slow: it creates an
-   * exception for each key that is not set, and each micro-batch of a stream looks for many of them.
+   * Returns a value of the session's configuration, if it is set. `RuntimeConfig.getOption` alone is slow: it creates
+   * an exception for each key that is not set, and each micro-batch of a stream looks for many of them.
    */
   def inSession(session: SparkSession, key: String): Option[String] =
     if (session.sessionState.conf.contains(key)) session.conf.getOption(key) else None
