@@ -182,10 +182,10 @@ final private class VariantValues(names: VariantNames, bytes: VariantBytes) {
   import VariantValues._
 
   /**
-   * The number of values read so far. It is limited, because the values of a malformed variant may overlap, and the
-   * JSON text could then be far larger than the variant.
+   * The number of bytes of values that were read so far, with at least one byte for each value. It is limited, because
+   * the values of a malformed variant may overlap, and the result could then be far larger than the variant.
    */
-  private var valuesRead = 0
+  private var bytesRead = 0L
 
   def append(out: StringBuilder): Unit = append(out, 0, 0)
 
@@ -202,8 +202,8 @@ final private class VariantValues(names: VariantNames, bytes: VariantBytes) {
   private def node(offset: Int, depth: Int): VariantNode = {
     val first = begin(offset, depth)
     first & 3 match {
-      case ShortString => VariantNode.Scalar(bytes.array(offset, 1 + (first >> 2)))
-      case Primitive => VariantNode.Scalar(bytes.array(offset, 1 + size(first >> 2, offset + 1)))
+      case ShortString => VariantNode.Scalar(bytes.array(offset, 1 + counted(first >> 2)))
+      case Primitive => VariantNode.Scalar(bytes.array(offset, 1 + counted(size(first >> 2, offset + 1))))
       case kind =>
         val children = container(offset).children.map { case (name, child) =>
           name.getOrElse("") -> node(child, depth + 1)
@@ -215,18 +215,26 @@ final private class VariantValues(names: VariantNames, bytes: VariantBytes) {
   /** Returns the first byte of a value, after checks that prevent an endless or very deep recursion. */
   private def begin(offset: Int, depth: Int): Int = {
     val first = bytes.byte(offset)
-    valuesRead += 1
     if (depth > MaxDepth) bytes.fail(s"it is nested more than $MaxDepth levels deep")
-    if (valuesRead > bytes.size) bytes.fail("its values overlap")
+    counted(1)
     first
+  }
+
+  /** Counts bytes that are read. @return their number */
+  private def counted(count: Int): Int = {
+    bytesRead += count
+    if (bytesRead > bytes.size) bytes.fail("its values overlap")
+    count
   }
 
   private def append(out: StringBuilder, offset: Int, depth: Int): Unit = {
     val first = begin(offset, depth)
     val header = first >> 2
     first & 3 match {
-      case ShortString => out.append(VariantJson.quoted(bytes.text(offset + 1, header)))
-      case Primitive => out.append(primitive(header, offset + 1))
+      case ShortString => out.append(VariantJson.quoted(bytes.text(offset + 1, counted(header))))
+      case Primitive =>
+        counted(size(header, offset + 1))
+        out.append(primitive(header, offset + 1))
       case kind =>
         val (open, close) = if (kind == Object) ('{', '}') else ('[', ']')
         out.append(open)

@@ -82,6 +82,9 @@ final private class VariantParser(parser: JsonParser, failAt: (String, Long) => 
   /** The minimum size of the values that were read so far. */
   private var size = 0L
 
+  /** The names of all objects. A variant contains each name once. */
+  private val allNames = new HashSet[String]
+
   def value(): VariantNode = {
     if (parser.nextToken() == null) fail("It must be a JSON value, but it is empty")
     val result = current(0)
@@ -96,7 +99,10 @@ final private class VariantParser(parser: JsonParser, failAt: (String, Long) => 
     parser.currentToken match {
       case JsonToken.START_OBJECT => fields(depth)
       case JsonToken.START_ARRAY => elements(depth)
-      case JsonToken.VALUE_STRING => VariantNode.ofString(text())
+      case JsonToken.VALUE_STRING =>
+        val string = text()
+        add(string.length)
+        VariantNode.ofString(string)
       case JsonToken.VALUE_NUMBER_INT => integer()
       case JsonToken.VALUE_NUMBER_FLOAT => decimalOrDouble()
       case JsonToken.VALUE_TRUE => VariantNode.ofBoolean(true)
@@ -112,6 +118,7 @@ final private class VariantParser(parser: JsonParser, failAt: (String, Long) => 
     val result = Vector.newBuilder[(String, VariantNode)]
     while (parser.nextToken() != JsonToken.END_OBJECT) {
       val name = text()
+      if (allNames.add(name)) add(name.length)
       if (!names.add(name)) fail(s"An object has several fields with the name ${shown(name)}")
       parser.nextToken()
       result += name -> current(depth + 1)
@@ -146,7 +153,6 @@ final private class VariantParser(parser: JsonParser, failAt: (String, Long) => 
       }
       i += 1
     }
-    add(text.length)
     text
   }
 

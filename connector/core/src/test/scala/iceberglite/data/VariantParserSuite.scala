@@ -42,6 +42,11 @@ class VariantParserSuite extends AnyFunSuite {
     }
   }
 
+  test("a name that many objects have counts once for the size of a variant") {
+    val text = Iterator.fill(700000)("""{"aaaaaaaaaaaaaaaaaaaa":1}""").mkString("[", ",", "]")
+    assert(encoded(text).value.remaining < VariantEncoding.MaxSize)
+  }
+
   test("numbers have the smallest exact type, and doubles are used only where no such type exists") {
     def typeOf(text: String): PhysicalType = {
       val variant = encoded(text)

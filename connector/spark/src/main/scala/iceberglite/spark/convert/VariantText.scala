@@ -72,7 +72,7 @@ private[iceberglite] object VariantText {
 
   /** Returns the variant after a check of all its parts: the string may not come from a scan. */
   private def validated(variant: Variant): Variant = {
-    VariantJson.node(variant.metadata, variant.value)
+    VariantJson.text(variant.metadata, variant.value)
     variant
   }
 }

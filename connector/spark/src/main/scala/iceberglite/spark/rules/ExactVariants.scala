@@ -27,6 +27,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{
 }
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 
+import iceberglite.spark.constraint.RequiredValue
 import iceberglite.spark.convert.VariantsAsJson
 import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.Type
@@ -75,6 +76,7 @@ final private[rules] class ExactVariants(schema: Schema, relation: DataSourceV2R
     case (Column(from), _) if isSameShape(from, t) => value
     case (alias: Alias, _) => alias.withNewChildren(Seq(assignedTo(t, alias.child)))
     case (check: AssertNotNull, _) => check.copy(child = assignedTo(t, check.child))
+    case (check: RequiredValue, _) => check.copy(child = assignedTo(t, check.child))
     case (If(condition, yes, no), _) => If(ofUser(condition), assignedTo(t, yes), assignedTo(t, no))
     case (CaseWhen(branches, otherwise), _) => CaseWhen(
         branches.map { case (condition, result) => ofUser(condition) -> assignedTo(t, result) },
@@ -103,8 +105,14 @@ final private[rules] class ExactVariants(schema: Schema, relation: DataSourceV2R
     case IsNull(Column(_)) | IsNotNull(Column(_)) => expression
     case Column(t) => if (VariantsAsJson.isNeeded(t)) VariantsAsJson(expression, t) else expression
     case subquery: SubqueryExpression =>
-      subquery.withNewPlan(subquery.plan.transformWithSubqueries { case node => node.mapExpressions(inSubquery) })
+      subquery.withNewPlan(subquery.plan.transformWithSubqueries { case node => node.mapExpressions(ofNode) })
     case other => other.mapChildren(ofUser)
+  }
+
+  /** Converts an expression of a plan's node. An element of a select list must keep its name and id. */
+  private def ofNode(expression: Expression): Expression = (expression, inSubquery(expression)) match {
+    case (outer: OuterReference, converted: VariantsAsJson) => Alias(converted, outer.name)(exprId = outer.exprId)
+    case (_, converted) => converted
   }
 
   private def inSubquery(expression: Expression): Expression = expression match {
@@ -113,11 +121,13 @@ final private[rules] class ExactVariants(schema: Schema, relation: DataSourceV2R
     case other => other.mapChildren(inSubquery)
   }
 
-  /** Matches a column of the table or a field of its structs, and returns its type. */
+  /** Matches a column of the table or a field of its structs, with or without checks for null. Returns its type. */
   private object Column {
     def unapply(expression: Expression): Option[Type] = expression match {
       case column: AttributeReference if relation.outputSet.contains(column) =>
         schema.fields.find(_.name == column.name).map(_.fieldType)
+      case AssertNotNull(Column(t), _) => Some(t)
+      case RequiredValue(Column(t), _) => Some(t)
       case GetStructField(Column(StructType(fields)), ordinal, _) => fields.lift(ordinal).map(_.fieldType)
       case _ => None
     }

@@ -31,15 +31,17 @@ final class SqlParser(session: SparkSession, delegate: ParserInterface) extends 
   private val hold = new HoldRowLevelCommands(session)
   private val rowStatements = new RowStatements(session, delegate, isIcebergTable)
 
-  override def parsePlan(sqlText: String): LogicalPlan =
-    parseOwnStatement(sqlText).getOrElse {
-      val parsed = variantColumns.parse(sqlText).getOrElse(delegate.parsePlan(sqlText))
+  override def parsePlan(sqlText: String): LogicalPlan = {
+    val substituted = new VariableSubstitution().substitute(sqlText)
+    parseOwnStatement(substituted).getOrElse {
+      val parsed = variantColumns.parse(substituted).getOrElse(delegate.parsePlan(sqlText))
       val plan = alteredColumns(partitionNames(showTables(viewStatements(parsed))))
       hold(MetadataAssignments.checked(plan))
     }
+  }
 
-  private def parseOwnStatement(sqlText: String): Option[LogicalPlan] = {
-    val reader = new SqlReader(new VariableSubstitution().substitute(sqlText))
+  private def parseOwnStatement(sql: String): Option[LogicalPlan] = {
+    val reader = new SqlReader(sql)
     val plan = if (reader.skip("CALL")) calls.parse(reader) else parseAlterTable(reader)
     plan.foreach(_ => reader.end())
     plan.orElse(createLike.parse(new SqlReader(reader.sql))).orElse(tableStatements.parse(new SqlReader(reader.sql)))

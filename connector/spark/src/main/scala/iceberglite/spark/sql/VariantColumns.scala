@@ -18,20 +18,26 @@ import iceberglite.spark.session.{CatalogNames, LiteCatalog}
 final private[sql] class VariantColumns(session: SparkSession) {
   import VariantColumns._
 
-  def parse(sql: String): Option[LogicalPlan] = {
-    val reader = new SqlReader(sql)
-    val table = tableOf(reader).filter(_ => containsType(reader)).map(CatalogNames.resolve(session, _))
-    table.collect { case (catalog: LiteCatalog, ident) => (catalog, ident) }.flatMap { case (catalog, ident) =>
-      val inSessionCatalog = catalog.name == CatalogNames.SessionCatalog
-      try Some(ParserOfVariants.parsePlan(sql)).filter {
+  /**
+   * Parses a statement.
+   *
+   * @param sql the text, in which variables have been replaced by their values
+   * @return absent for other statements and for invalid text, for which Spark's parser reports the error
+   */
+  def parse(sql: String): Option[LogicalPlan] =
+    try {
+      val reader = new SqlReader(sql)
+      val table = tableOf(reader).filter(_ => containsType(reader)).map(CatalogNames.resolve(session, _))
+      table.collect { case (catalog: LiteCatalog, ident) => (catalog, ident) }.flatMap { case (catalog, ident) =>
+        val inSessionCatalog = catalog.name == CatalogNames.SessionCatalog
+        Some(ParserOfVariants.parsePlan(sql)).filter {
           case create: CreateTable => isOwn(create.tableSpec, inSessionCatalog)
           case replace: ReplaceTable => isOwn(replace.tableSpec, inSessionCatalog)
           case _: AddColumns => !inSessionCatalog || catalog.isIcebergTable(ident)
           case _ => false
         }
-      catch { case _: ParseException => None }
-    }
-  }
+      }
+    } catch { case _: ParseException => None }
 
   private def tableOf(reader: SqlReader): Option[Seq[String]] = {
     val isTable = reader.skip("ALTER", "TABLE") || reader.skip("REPLACE", "TABLE") ||

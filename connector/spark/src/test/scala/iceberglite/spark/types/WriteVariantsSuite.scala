@@ -104,6 +104,14 @@ class WriteVariantsSuite extends AnyFunSuite with JavaTables with WriteFixture {
     sql(s"CREATE OR REPLACE TABLE $t (x VARIANT) USING iceberg TBLPROPERTIES ('format-version' = '3')")
     assert(types == Seq("x variant"))
     assert(spark.table(t).schema("x").dataType == org.apache.spark.sql.types.StringType)
+    val named = newTable()
+    withConf("spark.variant_table" -> named) {
+      sql(
+        s"CREATE TABLE $${spark.variant_table} (id INT, v VARIANT) USING iceberg TBLPROPERTIES ('format-version' = '3')"
+      )
+      sql(s"ALTER TABLE $${spark.variant_table} RENAME COLUMN id TO n")
+    }
+    assert(spark.table(named).columns.toSeq == Seq("n", "v"))
     def message(statement: String): String = messages(intercept[Exception](sql(statement)))
     assert(
       message(s"CREATE TABLE ${newTable()} (v VARIANT) TBLPROPERTIES ('format-version' = '2')").contains("variant")
@@ -219,6 +227,33 @@ class WriteVariantsSuite extends AnyFunSuite with JavaTables with WriteFixture {
         .replaceFirst("^", "[") + "]")
       assert(after - 1L - 77L - 102L == before - 0L - 1L - 2L - 3L + (100L -> before(0L)))
     }
+  }
+
+  for (mode <- modes) test(s"required variants are copied exactly in $mode mode", SparkRules.variantsKept) {
+    val nested = Types.StructType.of(required(5, "v", Types.VariantType.get), optional(6, "i", Types.LongType.get))
+    val schema = new PeerSchema(
+      columns.findField("id"),
+      required(2, "v", Types.VariantType.get),
+      optional(3, "w", Types.VariantType.get),
+      optional(4, "s", nested)
+    )
+    val t = newVariantTable(schema, "write.update.mode" -> mode)
+    val (date, text) = (Variant.of(metadata, inexpressible.head), Variant.of(metadata, Variants.of("text")))
+    append(loaded(t), Seq(Seq(1L, text, date, record(new PeerSchema(nested.fields), Seq(date, 5L)))))
+    def types(): Seq[PhysicalType] = {
+      val read = IcebergGenerics.read(loaded(t)).build()
+      try read.asScala.toSeq.flatMap { row =>
+          val struct = row.getField("s").asInstanceOf[org.apache.iceberg.data.Record]
+          Seq(row.getField("v"), row.getField("w"), struct.getField("v"))
+        }.map(_.asInstanceOf[Variant].value.`type`)
+      finally read.close()
+    }
+    sql(s"UPDATE $t SET s.i = 7")
+    assert(types() == Seq(PhysicalType.STRING, PhysicalType.DATE, PhysicalType.DATE))
+    sql(s"UPDATE $t SET v = w")
+    assert(types() == Seq(PhysicalType.DATE, PhysicalType.DATE, PhysicalType.DATE))
+    sql(s"UPDATE $t AS t SET id = 9 WHERE w = (SELECT t.v)")
+    assert(rows(s"SELECT id, s.i FROM $t") == Seq(Row(9L, 7L)))
   }
 
   test("a compaction keeps the types of variants, with and without a new order", SparkRules.variantsKept) {
