@@ -4,6 +4,7 @@ import org.apache.spark.sql.Row
 import org.apache.spark.sql.types.{LongType, StructType}
 
 import iceberglite.maintenance.LiveEqualityDeletes
+import iceberglite.spark.conf.EngineSummary
 import iceberglite.spark.write.upsert.DeleteConversionJob
 import iceberglite.table.SnapshotTarget
 
@@ -32,13 +33,14 @@ object ConvertEqualityDeletesProcedure extends Procedure {
     val table = context.table(name).current
     val target = arguments.get(branch).fold(SnapshotTarget.Main)(SnapshotTarget.Branch(_))
     val counts = LiveEqualityDeletes.of(table, target).map { deletes =>
-      val (before, after, row) = new DeleteConversionJob(context.session, table).run(deletes) { deleteFiles =>
-        val (before, after) = context.commit(name)(_ => deletes.action(deleteFiles))
+      val (after, row) = new DeleteConversionJob(context.session, table).run(deletes) { deleteFiles =>
+        // The table is not loaded again: a failure to load it would look like a commit with an unknown outcome.
+        val after = table.transaction(EngineSummary.of(context.session)).add(deletes.action(deleteFiles)).commit()
         val deletedRows = deleteFiles.iterator.map(_.recordCount).sum
-        (before, after, Row(deletes.files.size.toLong, deleteFiles.size.toLong, deletedRows))
+        (after, Row(deletes.files.size.toLong, deleteFiles.size.toLong, deletedRows))
       }
       // Refresh only after the commit: if the refresh fails, the conversion has still succeeded.
-      context.refreshCachedPlans(name, before, after)
+      context.refreshCachedPlans(name, table, after)
       row
     }
     Seq(counts.getOrElse(Row(0L, 0L, 0L)))
