@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -17,10 +18,16 @@ START_SECONDS = 240
 
 
 def free_port() -> int:
-    """Return a free port."""
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        return int(probe.getsockname()[1])
+    """Return a free port.
+
+    It is below the ports that systems assign to outgoing connections. Otherwise, a connection of another test could
+    take the port before the server does.
+    """
+    while True:
+        port = random.randrange(15000, 30000)
+        with contextlib.suppress(OSError), socket.socket() as probe:
+            probe.bind(("", port))
+            return port
 
 
 def jars(server: str) -> list[str]:
