@@ -61,6 +61,8 @@ class DyingMaintenanceSuite extends AnyFunSuite with DriverFixture {
     ("maintain", "maintain(table => '%s', options => map('min-input-files', '2'))", rewriteDeaths)
   )
 
+  private val deaths: Seq[CrashPoint] = CrashPoint.all.filter(death => calls.exists(_._3.contains(death)))
+
   /** Returns the cases for a crash point, such that each call and each format version occurs. The seed selects them. */
   private def casesOf(death: CrashPoint): Seq[Case] = for {
     ((name, call, _), version) <- Sampling
@@ -153,14 +155,14 @@ class DyingMaintenanceSuite extends AnyFunSuite with DriverFixture {
 
   /** The calls of all drivers, which run and die in one process. */
   private lazy val killed: Seq[KilledCall] = {
-    val cases = for (death <- CrashPoint.all; c <- casesOf(death)) yield (c, death)
+    val cases = for (death <- deaths; c <- casesOf(death)) yield (c, death)
     cases.foreach(c => fill(c._1))
     val calls = cases.map { case (c, death) => KilledCall(c, death, rowsOf(c), filesOf(c)) }
     kill(calls.map(call => Death(call.death, writtenBy(call.c), call.c.statement)))
     calls
   }
 
-  CrashPoint.all.foreach { death =>
+  deaths.foreach { death =>
     test(s"maintenance loses no row when the driver dies ${death.name}, and a second call completes it", Slow) {
       killed.filter(_.death == death).foreach(call => checkAndContinue(call.c, death, call.rows, call.files))
     }
