@@ -6,7 +6,9 @@ import java.util.Base64
 
 import scala.util.Try
 
-import iceberglite.spec.{IcebergError, Place}
+import org.slf4j.LoggerFactory
+
+import iceberglite.spec.{IcebergError, Place, Redaction}
 import iceberglite.spec.IcebergError.{InvalidArgument, InvalidMetadata, StorageFailed}
 import iceberglite.spec.rest.RestResponseJson
 import iceberglite.table.Environment
@@ -64,7 +66,9 @@ final private[catalog] class OAuth2(settings: RestSettings, client: RestClient, 
         .getOrElse(if (exchangeEnabled) exchangeToken(old) else old.copy(nextRefreshMs = Long.MaxValue))
     } catch {
       // The old token is still sent. The expiration of a token without an expiration time is only assumed.
-      case _: IcebergError if isValid || credential.isEmpty => old.copy(nextRefreshMs = environment.nowMs() + RetryMs)
+      case failure: IcebergError if isValid || credential.isEmpty =>
+        log.warn(Redaction(s"Could not refresh the token of catalog ${settings.catalog}: ${failure.getMessage}"))
+        old.copy(nextRefreshMs = environment.nowMs() + RetryMs)
     }
   }
 
@@ -152,6 +156,7 @@ final private[catalog] class OAuth2(settings: RestSettings, client: RestClient, 
 }
 
 private[catalog] object OAuth2 {
+  private val log = LoggerFactory.getLogger("iceberglite.catalog.rest.OAuth2")
   private val AccessTokenType = "urn:ietf:params:oauth:token-type:access_token"
 
   /**

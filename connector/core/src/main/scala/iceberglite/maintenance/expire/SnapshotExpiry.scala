@@ -2,7 +2,7 @@ package iceberglite.maintenance.expire
 
 import org.slf4j.LoggerFactory
 
-import iceberglite.spec.IcebergError.UnreadableFile
+import iceberglite.maintenance.ConcurrentExpiration
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.table.{CommitContext, DeletionReport, Environment, OwnedDeletion, OwnedPaths, Table}
 import iceberglite.table.action.{ExpireOptions, ExpireSnapshots}
@@ -36,8 +36,8 @@ final class SnapshotExpiry(
    * files.
    *
    * @return the table without the snapshots, and the result
-   * @throws UnreadableFile if a file of the metadata trees cannot be read. The snapshots have already expired in this
-   *   case, and some files that could be deleted are now orphan files
+   * @throws iceberglite.spec.IcebergError.UnreadableFile if a file of the metadata trees cannot be read. The snapshots
+   *   have already expired in this case, and some files that could be deleted are now orphan files
    */
   def run(): (Table, ExpireResult) = {
     val action = new ExpireSnapshots(options)
@@ -67,7 +67,7 @@ final class SnapshotExpiry(
       after,
       ExpiredTrees.of(table.name, current.io, before, removedIds(before, after), current.version.copy(metadata = after))
     ) { (kind, paths) =>
-      val (deletable, kept) = paths.map(path => path -> owned.reasonToKeep(path)).partition(_._2.isEmpty)
+      val (deletable, kept) = owned.reasonsToKeep(paths).partition(_._2.isEmpty)
       deletable.foreach { case (path, _) => found(kind, path) }
       DeletionReport.ofAll(deletable ++ kept)
     }.copy(reads = readsOf(removedIds(before, after), before))
@@ -90,7 +90,7 @@ final class SnapshotExpiry(
       ExpireResult(Set.empty, removedRefs(before, after), FileCounts(), Vector.empty)
     else {
       val deletion = new OwnedDeletion(committed.io, ownedPaths(committed), maxConcurrentDeletes, environment)
-      result(before, after, expiredTrees(before, removedIds(before, after), committed, Attempts))((_, paths) =>
+      result(before, after, expiredTrees(before, removedIds(before, after), committed))((_, paths) =>
         deletion(paths)
       )
     }
@@ -100,20 +100,10 @@ final class SnapshotExpiry(
    * an old file again. If a concurrent expiration deletes the metadata files of this version, the comparison starts
    * again.
    */
-  private def expiredTrees(
-      before: TableMetadata,
-      removedIds: Set[Long],
-      committed: Table,
-      attempts: Int
-  ): ExpiredTrees = {
-    val newest = committed.refresh()
-    try ExpiredTrees.of(table.name, committed.io, before, removedIds, newest.version)
-    catch {
-      case lost: UnreadableFile =>
-        if (attempts == 1 || committed.refresh().metadataLocation == newest.metadataLocation) throw lost
-        expiredTrees(before, removedIds, committed, attempts - 1)
+  private def expiredTrees(before: TableMetadata, removedIds: Set[Long], committed: Table): ExpiredTrees =
+    ConcurrentExpiration.retry(committed.refresh()) { newest =>
+      ExpiredTrees.of(table.name, committed.io, before, removedIds, newest.version)
     }
-  }
 
   /** Deletes the files and returns the result. @param delete deletes paths, or only counts them for a dry run */
   private def result(before: TableMetadata, after: TableMetadata, trees: ExpiredTrees)(
@@ -151,8 +141,6 @@ object SnapshotExpiry {
 
   /** The number of files in a batch, which are deleted together. */
   private val BatchFiles = 10000
-
-  private val Attempts = 5
 
   private val log = LoggerFactory.getLogger(classOf[SnapshotExpiry])
 

@@ -3,9 +3,8 @@ package iceberglite.maintenance.orphan
 import java.time.Instant
 import java.util.concurrent.TimeUnit.{DAYS, HOURS}
 
-import scala.annotation.tailrec
-
-import iceberglite.spec.IcebergError.{InvalidArgument, UnreadableFile, Unsupported, ValidationFailed}
+import iceberglite.maintenance.ConcurrentExpiration
+import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported, ValidationFailed}
 import iceberglite.spec.property.TableProperty
 import iceberglite.storage.{MetadataFiles, StoragePath}
 import iceberglite.table.{DeletionReport, KeptReason, OwnedDeletion, OwnedPaths, ReachableFiles, Table, TableLocations}
@@ -103,7 +102,7 @@ final class OrphanRemoval(table: Table, listing: Table => FileListing, search: O
   ): DeletionReport = {
     requireGcEnabled(current)
     val usedByOthers = directoriesOfOthers(current)
-    val (recent, candidates) = unlessExpired(current) { version =>
+    val (recent, candidates) = ConcurrentExpiration.retry(current) { version =>
       val recent = new RecentFiles(version)
       recent -> search.find(version.io, listing(version), recent.needed, options.olderThanMs, options.prefixes)
     }
@@ -165,7 +164,7 @@ final class OrphanRemoval(table: Table, listing: Table => FileListing, search: O
     /** Returns those of the given paths that the newest version of the table does not need. */
     def withoutNeeded(paths: Vector[String]): Vector[String] = {
       val now = newest.refresh()
-      if (now.metadataLocation != newest.metadataLocation) unlessExpired(now) { version =>
+      if (now.metadataLocation != newest.metadataLocation) ConcurrentExpiration.retry(now) { version =>
         // A failed attempt may have seen parts that it did not read.
         val known = if (version eq now) seen else new SeenParts
         val added = neededBy(version, known)
@@ -193,31 +192,6 @@ object OrphanRemoval {
 
   /** The number of files in a batch, which are deleted together. */
   private val BatchFiles = 10000
-
-  /** The maximum number of attempts to read the metadata of a table whose snapshots are being expired. */
-  private val Attempts = 5
-
-  /**
-   * Reads the metadata of a version of a table. If a file is missing because a concurrent expiration has deleted it,
-   * the newest version is read instead.
-   *
-   * @param attempts the number of remaining attempts
-   */
-  @tailrec
-  private def unlessExpired[A](version: Table, attempts: Int = Attempts)(read: Table => A): A = {
-    val result =
-      try Right(read(version))
-      catch {
-        case lost: UnreadableFile =>
-          val newer = version.refresh()
-          if (attempts == 1 || newer.metadataLocation == version.metadataLocation) throw lost
-          Left(newer)
-      }
-    result match {
-      case Right(a) => a
-      case Left(newer) => unlessExpired(newer, attempts - 1)(read)
-    }
-  }
 
   /**
    * Returns the checks of the files that a table owns.

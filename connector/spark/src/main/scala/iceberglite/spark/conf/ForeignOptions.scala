@@ -12,7 +12,7 @@ object ForeignOptions {
   private val Locality = "File locations are not reported to Spark"
   private val Ordered = "Columns are matched by name, in any order"
   private val NewerSpark = "The setting applies only to later releases of Spark"
-  private val Shredding = "Variants are written without shredding, as the setting false requests"
+  private val Shredding = "Variants are always written without shredding"
   private val NoEncryption = "Files would be written without encryption. Use an engine that encrypts, or remove it"
 
   val read: ForeignSettings = new ForeignSettings(
