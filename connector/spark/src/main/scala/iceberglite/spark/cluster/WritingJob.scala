@@ -53,8 +53,10 @@ private[iceberglite] object WritingJob {
   }
 
   /**
-   * Runs work that begins Spark jobs with a job tag. If the work fails, it must have cancelled these jobs. This method
-   * then waits until their tasks have ended, so that they write no more files. It waits for at most a minute.
+   * Runs work that begins Spark jobs with a job tag. If the work fails, this method cancels these jobs, and waits until
+   * their tasks have ended, so that they write no more files. It waits for at most a minute.
+   *
+   * @param work when it returns or throws an error, it begins no more jobs
    */
   def awaitingTasks[A](context: SparkContext, tag: String)(work: => A): A = {
     val tasks = new RunningTasks
@@ -62,7 +64,11 @@ private[iceberglite] object WritingJob {
     try work
     catch {
       case e: Throwable =>
-        awaitTasks(context, tasks, e)(tasks.jobsWith(tag))
+        awaitTasks(context, tasks, e) {
+          // An interrupt ends the wait for a job, but not the job, which may have begun after an earlier cancellation.
+          context.cancelJobsWithTag(tag)
+          tasks.jobsWith(tag)
+        }
         throw e
     } finally context.removeSparkListener(tasks)
   }
@@ -70,20 +76,23 @@ private[iceberglite] object WritingJob {
   /**
    * Waits after an error until cancelled jobs and their tasks have ended. Interrupts do not end the wait: a caller that
    * stops a statement often cancels its jobs first and interrupts its thread a moment later.
+   *
+   * @param jobs the cancelled jobs, computed when the listener has received the start of all of them
    */
   private def awaitTasks(context: SparkContext, tasks: RunningTasks, error: Throwable)(jobs: => Set[Int]): Unit =
     try {
       val deadline = System.nanoTime + TimeUnit.SECONDS.toNanos(MaxWaitSeconds)
-      // The scheduler may report the start of a task after the end of its cancelled job, so ask it for both.
-      val haveEnded = context.isStopped || awaitScheduler(context, tasks, deadline) &&
-        tasks.await(tasks.haveEnded(jobs), deadline) && awaitScheduler(context, tasks, deadline) &&
-        tasks.await(tasks.areIdle(jobs), deadline)
-      if (!haveEnded)
+      if (!(context.isStopped || awaitScheduler(context, tasks, deadline) && awaitEnd(context, tasks, jobs, deadline)))
         log.warn(s"Tasks of a failed job are still running after $MaxWaitSeconds seconds, and may leave orphan files")
     } catch {
       // Spark begins no job while its context stops.
       case NonFatal(e) => error.addSuppressed(e)
     }
+
+  /** The scheduler may report the start of a task after the end of its cancelled job, so this method asks it for both. */
+  private def awaitEnd(context: SparkContext, tasks: RunningTasks, jobs: Set[Int], deadline: Long): Boolean =
+    tasks.await(tasks.haveEnded(jobs), deadline) && awaitScheduler(context, tasks, deadline) &&
+      tasks.await(tasks.areIdle(jobs), deadline)
 
   /**
    * Waits until the listener has received all events that are in the queue of Spark's scheduler now. The scheduler

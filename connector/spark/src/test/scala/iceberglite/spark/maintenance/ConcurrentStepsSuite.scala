@@ -3,7 +3,10 @@ package iceberglite.spark.maintenance
 import java.util.concurrent.{CountDownLatch, CyclicBarrier, TimeUnit}
 import java.util.concurrent.atomic.{AtomicInteger, AtomicReference}
 
-import org.apache.spark.TaskContext
+import scala.concurrent.Await
+import scala.concurrent.duration.Duration
+
+import org.apache.spark.{FutureAction, TaskContext}
 import org.apache.spark.sql.SparkSession
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -52,12 +55,14 @@ class ConcurrentStepsSuite extends AnyFunSuite with SharedSession {
     } finally spark.sparkContext.clearJobGroup()
   }
 
-  /** Runs a Spark job that ends only when it is cancelled. */
-  private def endlessJob(): Unit =
-    spark.sparkContext.parallelize(Seq(1), 1).foreach { _ =>
+  /** Submits a Spark job that ends only when it is cancelled. */
+  private def submitEndlessJob(): FutureAction[Unit] =
+    spark.sparkContext.parallelize(Seq(1), 1).foreachAsync { _ =>
       jobStarted.get.countDown()
       while (!TaskContext.get.isInterrupted) Thread.`yield`()
     }
+
+  private def endlessJob(): Unit = Await.result(submitEndlessJob(), Duration.Inf)
 
   private def awaitJob(): Unit = assert(jobStarted.get.await(TimeoutSeconds, TimeUnit.SECONDS))
 
@@ -95,6 +100,29 @@ class ConcurrentStepsSuite extends AnyFunSuite with SharedSession {
     caller.interrupt()
     caller.join(TimeUnit.SECONDS.toMillis(TimeoutSeconds))
     assert(error.get.isInstanceOf[InterruptedException] && ended.get == steps)
+  }
+
+  test("an interrupt of the caller also cancels a job that begins after the cancellation of the other jobs") {
+    jobStarted.set(new CountDownLatch(1))
+    val (waiting, lateJob) = (new CountDownLatch(1), new AtomicReference[FutureAction[Unit]])
+    val caller = new Thread(() =>
+      try ConcurrentSteps.map(spark, Vector(0), limit = 1) { _ =>
+          waiting.countDown()
+          try new CountDownLatch(1).await()
+          catch {
+            // Spark's own methods do this: an interrupt ends the wait for a submitted job, and the job goes on.
+            case e: InterruptedException =>
+              lateJob.set(submitEndlessJob())
+              throw e
+          }
+        }
+      catch { case _: InterruptedException => }
+    )
+    caller.start()
+    assert(waiting.await(TimeoutSeconds, TimeUnit.SECONDS))
+    caller.interrupt()
+    caller.join(TimeUnit.SECONDS.toMillis(TimeoutSeconds))
+    assert(lateJob.get.isCompleted)
   }
 
   test("an interrupt of the caller also ends steps that wait without a job") {
