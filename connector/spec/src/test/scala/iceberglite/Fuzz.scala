@@ -30,12 +30,14 @@ object Fuzz {
     if (Sampling.isFast) math.max(math.min(normal, least), normal / 8) else normal * multiplier
 
   /**
-   * Returns the number of rounds of a test in which one round takes seconds. In the slow tier, it is `normal`,
-   * multiplied by a twentieth of `ICEBERG_LITE_FUZZ`, but at least `normal`. In the fast tier, it is the smaller of
-   * `normal` and `least`.
+   * Returns the number of rounds of a test in which one round takes seconds. In the slow tier, it is half of `normal`,
+   * and in `make nightly` it is `normal`, multiplied by a twentieth of `ICEBERG_LITE_FUZZ`, but at least `normal`. In
+   * the fast tier, it is the smaller of `normal` and `least`.
    */
   def slowRounds(normal: Int, least: Int = 1): Int =
-    if (Sampling.isFast) math.min(normal, least) else normal * math.max(1, multiplier / 20)
+    if (Sampling.isFast) math.min(normal, least)
+    else if (Sampling.isOff || multiplier > 1) normal * math.max(1, multiplier / 20)
+    else (normal + 1) / 2
 
   /**
    * Calls `read` with one damaged input after another. Each call must return a value or throw an [[IcebergError]], in

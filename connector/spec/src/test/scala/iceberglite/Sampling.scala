@@ -34,11 +34,11 @@ object Sampling {
   /**
    * Returns the tags of a test that runs with several versions, formats or modes. If `isInFastTier` is true, the test
    * belongs to the fast tier. Otherwise it repeats a test of the fast tier, and belongs to the slow tier. A run of the
-   * slow tier contains about a third of these repetitions. `make nightly` runs all of them.
+   * slow tier contains about a quarter of these repetitions. `make nightly` runs all of them.
    */
   def sampledUnless(isInFastTier: Boolean): Seq[Tag] = if (isInFastTier) Nil else slowSample(isAlwaysRun = false)
 
-  /** Returns the tags of a slow test. If `isAlwaysRun` is false, about two of three runs omit the test. */
+  /** Returns the tags of a slow test. If `isAlwaysRun` is false, about three of four runs omit the test. */
   def slowSample(isAlwaysRun: Boolean): Seq[Tag] =
     if (isAlwaysRun || isOff || isSelected()) Seq(Slow) else Seq(Slow, OmittedBySample)
 
@@ -74,7 +74,7 @@ object Sampling {
 
   private def isSelected(): Boolean = {
     val number = repetitions.incrementAndGet()
-    val selected = MurmurHash3.productHash((seed, number)) % 3 == 0
+    val selected = MurmurHash3.productHash((seed, number)) % 4 == 0
     if (!selected) omitted.incrementAndGet()
     if (Option(System.getProperty("iceberglite.tier")).contains("slow")) {
       val project = System.getProperty("iceberglite.project")

@@ -6,7 +6,7 @@ import org.apache.spark.sql.SparkSession
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
-import iceberglite.FilesBelow
+import iceberglite.{FilesBelow, Sampling}
 import iceberglite.spark.{SharedSession, SparkCatalog}
 
 /** Checks that a write succeeds if storage calls fail during the compaction that follows it. */
@@ -68,7 +68,8 @@ class AutoCompactionFaultSuite extends AnyFunSuite with SharedSession {
     val (error, totalCalls) = insert(create(), compacts = true, Fault.Refused, Int.MaxValue)
     assert(error.isEmpty && totalCalls > writeCalls + 5)
     for (
-      (fault, step) <- Seq(Fault.Refused -> 1, Fault.AnswerLost -> 3); call <- writeCalls + 1 to totalCalls by step
+      (fault, step) <- Seq(Fault.Refused -> 1, Fault.AnswerLost -> 3);
+      call <- Sampling.half(writeCalls + 1 to totalCalls by step, s"$fault of the calls of a compaction")
     ) {
       val name = create()
       val clue = s"$fault at call $call of $totalCalls, of which $writeCalls belong to the write"

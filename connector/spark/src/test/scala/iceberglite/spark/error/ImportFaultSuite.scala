@@ -21,7 +21,7 @@ import iceberglite.spark.{SharedSession, SparkCatalog, SparkSessionCatalog}
 class ImportFaultSuite extends AnyFunSuite with SharedSession {
   override lazy val spark: SparkSession = SharedSession.liteExtensions
 
-  private val callsPerFault = if (Sampling.isFast) 1 else if (Sampling.isOff) Int.MaxValue else 4
+  private val callsPerFault = if (Sampling.isFast) 1 else if (Sampling.isOff) Int.MaxValue else 2
   private val random = new Random(Sampling.seed)
   private lazy val root = newDirectory()
 

@@ -13,7 +13,7 @@ import iceberglite.Sampling
  * after procedures that may leave files, only those unreferenced files may remain whose deletion failed.
  */
 class MaintenanceFaultSuite extends AnyFunSuite with MaintenanceFixture {
-  private val callsPerCase = if (Sampling.isFast) 1 else if (Sampling.isOff) Int.MaxValue else 4
+  private val callsPerCase = if (Sampling.isFast) 1 else if (Sampling.isOff) Int.MaxValue else 2
   private val random = new Random(Sampling.seed)
 
   private def check(

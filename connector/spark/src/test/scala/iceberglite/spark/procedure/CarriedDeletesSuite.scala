@@ -236,7 +236,7 @@ class CarriedDeletesSuite extends AnyFunSuite with StatementFixture {
 
   for (order <- Seq("s DESC, d", "zorder(id, d)", "hilbert(id, d)", "a changed partition spec"))
     test(s"a rewrite applies random concurrent deletes to equal rows with values of all types, v2, $order", Slow) {
-      for (round <- Sampling.half(0 until Fuzz.slowRounds(4), s"rounds of a rewrite of equal rows by $order")) {
+      for (round <- 0 until Fuzz.slowRounds(4)) {
         val random = new Random(Fuzz.seed + round * 31L + order.hashCode)
         def format(): String = Seq("parquet", "orc", "avro")(random.nextInt(3))
         val t = create(EqualRows.columns, 2, "merge-on-read", "write.format.default" -> format())
@@ -283,7 +283,7 @@ class CarriedDeletesSuite extends AnyFunSuite with StatementFixture {
 
   for (version <- Seq(2, 3))
     test(s"a rewrite applies random deletes that are committed before and during it, version $version", Slow) {
-      for (round <- Sampling.half(0 until Fuzz.slowRounds(6), s"rounds of random deletes, version $version")) {
+      for (round <- 0 until Fuzz.slowRounds(6)) {
         val random = new Random(Fuzz.seed + round)
         val granularity = if (random.nextBoolean()) "file" else "partition"
         val t = written(version, "write.delete.granularity" -> granularity)

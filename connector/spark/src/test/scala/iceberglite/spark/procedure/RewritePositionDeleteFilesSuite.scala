@@ -200,7 +200,7 @@ class RewritePositionDeleteFilesSuite extends AnyFunSuite with StatementFixture 
     }
 
   test("a rewrite keeps the rows of random tables", Slow) {
-    Sampling.half(0 until Fuzz.slowRounds(4), "rounds of rewrites of position deletes").foreach { round =>
+    (0 until Fuzz.slowRounds(4)).foreach { round =>
       val seed = Fuzz.seed + round
       val random = new Random(seed)
       def oneOf[A](values: A*): A = values(random.nextInt(values.size))

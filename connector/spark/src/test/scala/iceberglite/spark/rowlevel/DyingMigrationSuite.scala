@@ -6,6 +6,7 @@ import org.apache.spark.sql.catalyst.catalog.CatalogTableType
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tags.Slow
 
+import iceberglite.Sampling
 import iceberglite.servers.Servers
 import iceberglite.spark.{HiveSession, SharedSession}
 
@@ -42,7 +43,7 @@ class DyingMigrationSuite extends AnyFunSuite with HiveSession {
     ()
   }
 
-  for (death <- MigrationDeath.all)
+  for (death <- Sampling.half(MigrationDeath.all, "points of a migration at which the driver dies"))
     test(s"no table is lost when the driver dies ${death.name}, and a second call completes the migration") {
       inSession(hive) { s =>
         val db = s"dying_db${SharedSession.counter.incrementAndGet()}"
