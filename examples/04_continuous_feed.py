@@ -96,9 +96,9 @@ def maintain(tables: list[Table], done: threading.Event) -> None:
             # If a statement has replaced the same files, the next run compacts what is left.
             with suppress(CommitConflictError):
                 rewritten += table.rewrite_data_files(options={"min-input-files": "2"}).rewritten_data_files_count
-            # Running statements read one of the newest snapshots.
-            removed = table.expire_snapshots(older_than="2100-01-01 00:00:00", retain_last=5)
-            expired += removed.deleted_manifest_lists_count
+                # Running statements read one of the newest snapshots.
+                removed = table.expire_snapshots(older_than="2100-01-01 00:00:00", retain_last=5)
+                expired += removed.deleted_manifest_lists_count
         runs += 1
     print(f"maintenance ran {runs} times, rewrote {rewritten} files and expired {expired} snapshots")
 

@@ -23,10 +23,10 @@ object Tiers {
 
   val fast: Seq[Argument] = {
     val omitted = if (runsBoth) s"$slowTag $roundsTag" else slowTag
-    Seq(reportHangingAfter(120), Argument(TestFrameworks.ScalaTest, "-l", omitted))
+    Seq(reportHangingAfter(300), Argument(TestFrameworks.ScalaTest, "-l", omitted))
   }
   val slow: Seq[Argument] =
-    Seq(reportHangingAfter(300), Argument(TestFrameworks.ScalaTest, "-n", s"$slowTag $roundsTag", "-l", omittedTag))
+    Seq(reportHangingAfter(900), Argument(TestFrameworks.ScalaTest, "-n", s"$slowTag $roundsTag", "-l", omittedTag))
 
   /**
    * Options for the JVMs of Spark's tests, which run most code only a few times: no optimizing compiler (C2), and no

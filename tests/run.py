@@ -41,7 +41,7 @@ PROJECTS = {
 }
 STYLE = ("scalafmtCheckAll", "scalafmtSbtCheck", "bench/scalafmtCheckAll", "cross/scalafmtCheckAll")
 #: The maximum duration of a run. Both tiers take 50 minutes on two fast cores, and CI ends a run after 90 minutes.
-DEADLINE_MINUTES = 75
+DEADLINE_MINUTES = 80
 HANGING_TEST = re.compile(r"Test still running after (.*): suite name: (\w+), test name: (.*)\.$")
 #: What ScalaTest prints when the connection of a test JVM ends before the tests do.
 DEAD_JVM = "Warning: Unable to read from client"

@@ -14,7 +14,6 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
 def test_compaction_during_writes_loses_and_duplicates_no_row() -> None:
     jar = next(path for path in map(str, connector_jars()) if "iceberg-lite" in path)
     script = str(ROOT / "connector" / "bench" / "compaction.py")

@@ -17,9 +17,6 @@ import pytest
 
 from pyspark_iceberg import connector_jars
 
-# Each example runs as a separate program.
-pytestmark = pytest.mark.timeout(300)
-
 ROOT = Path(__file__).resolve().parent.parent.parent
 SPARK_HOME = Path(pyspark.__file__).parent
 
@@ -107,7 +104,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         processes.append(subprocess.Popen([launcher, *arguments], stdout=log, stderr=log, cwd=work))
 
     def logged(pattern: str, times: int) -> str:
-        for _ in range(600):
+        for _ in range(2400):
             found = re.findall(pattern, (work / "log").read_text())
             if len(found) >= times:
                 return str(found[0])

@@ -79,7 +79,6 @@ spark.stop()
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
 def test_streams_read_and_write_each_row_once_although_an_executor_is_killed(cluster: str, tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text(PROGRAM, encoding="utf-8")

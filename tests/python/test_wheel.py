@@ -124,7 +124,6 @@ def test_make_jar_puts_the_jars_into_the_package() -> None:
     assert Path(jar).parent == Path("pyspark_iceberg/jars")
 
 
-@pytest.mark.timeout(300)
 def test_an_installed_wheel_works_in_three_lines(wheel: Path, tmp_path: Path) -> None:
     venv.create(tmp_path / "venv", with_pip=True)
     python = tmp_path / "venv" / "bin" / "python"

@@ -64,9 +64,9 @@ class Budget:
     def excess(self, tier: str, cpu_seconds: float) -> list[str]:
         """Return an error if a run took so much more processor time than allowed that a slow machine is not the cause.
 
-        The processor time depends on the machine, but little on its load.
+        The processor time depends on the machine, and less than the elapsed time on its load.
         """
-        allowed = self._rules["core_minutes"][tier] * self._rules["slack"]
+        allowed = self._rules["core_minutes"][tier] * self._rules["core_minutes_slack"]
         return self._minutes(tier, cpu_seconds) if cpu_seconds / 60 > allowed else []
 
     def _minutes(self, tier: str, cpu_seconds: float) -> list[str]:

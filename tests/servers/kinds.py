@@ -39,7 +39,7 @@ def rest(directory: Path, port: int | None) -> Iterator[Facts]:
     port = port or free_port()
     warehouse = f"file://{directory}/warehouse"
     settings = {
-        "CATALOG_URI": f"jdbc:sqlite:{directory}/catalog.db",
+        "CATALOG_URI": f"jdbc:sqlite:{directory}/catalog.db?busy_timeout=60000",
         "CATALOG_WAREHOUSE": warehouse,
         "CATALOG_IO__IMPL": "org.apache.iceberg.hadoop.HadoopFileIO",
         "CATALOG_JDBC_STRICT__MODE": "true",
@@ -76,8 +76,9 @@ def hive(directory: Path, port: int | None) -> Iterator[Facts]:
         "datanucleus.schema.autoCreateAll": "true",
         "hive.metastore.schema.verification": "false",
         "hive.metastore.warehouse.dir": warehouse,
-        # The lock of a dead writer expires after this time. On a busy machine, tests hold locks for up to two seconds.
-        "hive.txn.timeout": "5s",
+        # The lock of a dead writer expires after this time. The Scala tests wait for that. On a busy machine, they hold
+        # locks without heartbeats for up to two seconds, and PyIceberg, which sends no heartbeats, for longer.
+        "hive.txn.timeout": os.environ.get("ICEBERG_LITE_HIVE_LOCK", "5s"),
         # Tests keep files in memory (`mem:`). The server creates directories of tables in a local directory instead.
         "fs.mem.impl": "org.apache.hadoop.fs.viewfs.ViewFileSystemOverloadScheme",
         "fs.viewfs.overload.scheme.target.mem.impl": "org.apache.hadoop.fs.LocalFileSystem",

@@ -17,16 +17,23 @@ HOST = "127.0.0.1"
 START_SECONDS = 240
 
 
+#: The ports that this process has received, whose servers may not have started yet.
+_received: set[int] = set()
+
+
 def free_port() -> int:
-    """Return a free port.
+    """Return a free port, different from all ports that this process has received before.
 
     It is below the ports that systems assign to outgoing connections. Otherwise, a connection of another test could
     take the port before the server does.
     """
     while True:
         port = random.randrange(15000, 30000)
+        if port in _received:
+            continue
         with contextlib.suppress(OSError), socket.socket() as probe:
             probe.bind(("", port))
+            _received.add(port)
             return port
 
 

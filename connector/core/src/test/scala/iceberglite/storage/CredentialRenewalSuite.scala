@@ -87,11 +87,11 @@ class CredentialRenewalSuite extends AnyFunSuite {
     val conf = configuration((2 * hour).toString, classOf[BlockedSource])
     def access(nowMs: Long): Future[String] = Future(blocking(keyAt(conf, nowMs)))
     val renewing = access(hour - 1)
-    assert(BlockedSource.started.await(10, TimeUnit.SECONDS))
+    assert(BlockedSource.started.await(60, TimeUnit.SECONDS))
     val (early, late) = (access(hour - 1), access(hour))
-    try assert(Await.result(early, 5.seconds) == "AK0" && !late.isCompleted)
+    try assert(Await.result(early, 60.seconds) == "AK0" && !late.isCompleted)
     finally BlockedSource.allowed.countDown()
-    assert(Await.result(Future.sequence(Seq(renewing, late)), 10.seconds) == Seq("AK1", "AK1"))
+    assert(Await.result(Future.sequence(Seq(renewing, late)), 60.seconds) == Seq("AK1", "AK1"))
   }
 
   test("credentials that cannot be renewed are used until they expire, and the error then names the table") {

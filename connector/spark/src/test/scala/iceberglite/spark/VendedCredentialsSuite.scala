@@ -48,7 +48,8 @@ class VendedCredentialsSuite extends AnyFunSuite with SharedSession {
       withConf(
         "spark.sql.catalog.renewed" -> classOf[SparkCatalog].getName,
         "spark.sql.catalog.renewed.type" -> "rest",
-        "spark.sql.catalog.renewed.uri" -> stub.uri
+        "spark.sql.catalog.renewed.uri" -> stub.uri,
+        "spark.sql.catalog.renewed.rest-metrics-reporting-enabled" -> "false"
       ) {
         sql("CREATE TABLE renewed.db.t (id BIGINT, v BIGINT) USING iceberg PARTITIONED BY (v)")
         sql("INSERT INTO renewed.db.t SELECT id, id % 4 FROM range(0, 40, 1, 4)")
@@ -81,7 +82,8 @@ class VendedCredentialsSuite extends AnyFunSuite with SharedSession {
       withConf(
         "spark.sql.catalog.vended" -> classOf[SparkCatalog].getName,
         "spark.sql.catalog.vended.type" -> "rest",
-        "spark.sql.catalog.vended.uri" -> stub.uri
+        "spark.sql.catalog.vended.uri" -> stub.uri,
+        "spark.sql.catalog.vended.rest-metrics-reporting-enabled" -> "false"
       ) {
         sql("CREATE TABLE vended.db.t USING iceberg PARTITIONED BY (v) AS SELECT id, id % 2 AS v FROM range(4)")
         sql("INSERT INTO vended.db.t VALUES (100, 2)")

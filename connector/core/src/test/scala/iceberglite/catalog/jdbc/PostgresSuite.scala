@@ -137,7 +137,7 @@ class PostgresSuite extends AnyFunSuite {
     f.open().create(Id, unpartitioned())
     val before = f.files.paths
     f.whileLocked { row =>
-      val catalog = f.open(options = "-c%20statement_timeout=1000")
+      val catalog = f.open(options = "-c%20statement_timeout=3000")
       val error = intercept[StorageFailed](append(catalog.table(Id), "x"))
       assert(error.getMessage.contains("Cannot commit lite.db.t") && error.getMessage.contains("statement timeout"))
       assert(f.files.paths == before)

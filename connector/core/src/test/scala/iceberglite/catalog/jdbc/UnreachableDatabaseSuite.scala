@@ -1,10 +1,9 @@
 package iceberglite.catalog.jdbc
 
-import java.net.{InetAddress, ServerSocket}
-
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.catalog.Catalogs
+import iceberglite.servers.RefusingPort
 import iceberglite.spec.IcebergError.StorageFailed
 import iceberglite.table.MemoryFileIO
 import iceberglite.table.TestTables.environment
@@ -24,11 +23,10 @@ class UnreachableDatabaseSuite extends AnyFunSuite {
   }
 
   test("if the first connection is refused, it is retried for ten seconds") {
-    val socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress)
-    val port = socket.getLocalPort
-    socket.close()
-    val ms = waitTimeMs(s"jdbc:postgresql://127.0.0.1:$port/none")
-    assert(ms > 9000 && ms <= 10000)
+    RefusingPort.use { port =>
+      val ms = waitTimeMs(s"jdbc:postgresql://127.0.0.1:$port/none")
+      assert(ms > 9000 && ms <= 10000)
+    }
   }
 
   test("an unknown host name is an error without retries") {

@@ -24,7 +24,9 @@ final class StubCatalog(stub: StubServer, behind: Catalog, vended: String) {
 
   final private class CatalogReply extends Reply {
     override def send(exchange: HttpExchange): Unit = {
-      val request = stub.requests.last
+      // Requests of other threads, such as metrics, may arrive at the same time.
+      val line = s"${exchange.getRequestMethod} ${exchange.getRequestURI}"
+      val request = stub.requests.filter(_.line == line).last
       val name = request.target.takeWhile(_ != '?').stripPrefix("/v1/namespaces/db/tables").stripPrefix("/")
       reply(request, TableIdentifier(Vector("db"), name)).send(exchange)
     }

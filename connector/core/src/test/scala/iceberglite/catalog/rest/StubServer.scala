@@ -78,7 +78,7 @@ final class StubServer extends AutoCloseable {
     received.add(request)
     val keys = Seq(request.line, s"${request.method} ${target.takeWhile(_ != '?')}", request.method)
     val script = keys.flatMap(k => Option(scripts.get(k))).headOption
-    val reply = script.map(queue => if (queue.size > 1) queue.poll() else queue.peek())
+    val reply = script.map(queue => queue.synchronized(if (queue.size > 1) queue.poll() else queue.peek()))
     try reply.getOrElse(refuse(404, "NoSuchPageException", s"no script for ${request.line}")).send(exchange)
     finally exchange.close()
   }

@@ -77,7 +77,7 @@ class RootCacheSuite extends AnyFunSuite {
     val concurrent = new FutureTask[RootParts](() => root.parts(_ => first))
     val found = root.parts { _ =>
       new Thread(concurrent).start()
-      concurrent.get(10, TimeUnit.SECONDS)
+      concurrent.get(60, TimeUnit.SECONDS)
       second
     }
     assert((found eq first) && (root.parts(_ => second) eq first))
