@@ -8,6 +8,7 @@ import scala.util.control.NonFatal
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.FileSystem
 
+import iceberglite.storage.HadoopFileIO.localWrites
 import iceberglite.storage.StorageErrors.{wrapErrors, wrapReadErrors}
 
 /**
@@ -44,7 +45,7 @@ final class HadoopFileIO(
 
   @transient private lazy val hadoop = new HadoopFiles(configuration)
 
-  @transient private lazy val writeBehind = new WriteBehind(replaceIfDirectoryExists)
+  @transient private lazy val remoteWrites = new WriteBehind(replace)
 
   /** Whether `java.nio` may be used instead of the Hadoop file system for the scheme `file`. */
   @transient private lazy val bypassesHadoop: Boolean =
@@ -58,7 +59,7 @@ final class HadoopFileIO(
   override def read(path: String): Array[Byte] = read(path, ReadBounds.Any)
 
   override private[iceberglite] def read(path: String, bounds: ReadBounds): Array[Byte] =
-    writeBehind.contentsOf(path).getOrElse(
+    pendingContents(path).getOrElse(
       wrapReadErrors(path)(local(path).fold(hadoop.read(path, bounds))(LocalFiles.read(path, _, bounds)))
     )
 
@@ -84,19 +85,21 @@ final class HadoopFileIO(
   override def replace(path: String, contents: Array[Byte]): Unit =
     wrapErrors("replace", path)(local(path).fold(hadoop.replace(path, contents))(LocalFiles.replace(_, contents)))
 
-  override def replaceAsync(path: String, contents: Array[Byte]): Unit = writeBehind.put(path, contents)
+  override def replaceAsync(path: String, contents: Array[Byte]): Unit =
+    local(path).fold(remoteWrites.put(path, contents))(p => localWrites.put(LocalFiles.uri(p), contents))
 
-  /**
-   * Replaces a file. Does nothing if the file is local and its directory no longer exists, because the write would
-   * create the directory again.
-   */
-  private def replaceIfDirectoryExists(path: String, contents: Array[Byte]): Unit =
-    if (local(path).forall(file => Files.isDirectory(file.toAbsolutePath.getParent))) replace(path, contents)
+  /** Returns the content of a file that [[replaceAsync]] has not written yet. */
+  private def pendingContents(path: String): Option[Array[Byte]] =
+    local(path).fold(remoteWrites.contentsOf(path))(p => localWrites.contentsOf(LocalFiles.uri(p)))
+
+  /** Discards the delayed writes of a file, or of the files in a directory. */
+  private def discardWrites(path: String): Unit =
+    local(path).fold(remoteWrites.discard(path))(p => localWrites.discard(LocalFiles.uri(p)))
 
   override def isRemote(path: String): Boolean = local(path).isEmpty
 
   override def delete(path: String): Unit = {
-    writeBehind.discard(path)
+    discardWrites(path)
     wrapErrors("delete", path)(local(path).fold(hadoop.delete(path))(LocalFiles.delete))
   }
 
@@ -107,7 +110,7 @@ final class HadoopFileIO(
 
   override def deleteAll(paths: Vector[String]): Vector[FailedDeletion] = {
     val (locals, others) = paths.partition(local(_).isDefined)
-    others.foreach(writeBehind.discard)
+    others.foreach(discardWrites)
     super.deleteAll(locals) ++ hadoop.deletionGroups(others).flatMap(hadoop.deleteGroup)
   }
 
@@ -132,7 +135,7 @@ final class HadoopFileIO(
   }
 
   override def deleteDirectory(path: String): Unit = {
-    writeBehind.discard(path)
+    discardWrites(path)
     wrapErrors("delete the directory", path)(local(path).fold(hadoop.deleteDirectory(path))(LocalFiles.deleteDirectory))
   }
 
@@ -144,7 +147,7 @@ final class HadoopFileIO(
   }
 
   override def renameDirectory(from: String, to: String): Unit = wrapErrors("move the directory", from) {
-    writeBehind.discard(from)
+    discardWrites(from)
     (local(from), local(to)) match {
       case (Some(source), Some(target)) => LocalFiles.renameDirectory(source, target)
       case _ => hadoop.renameDirectory(from, to)
@@ -173,6 +176,15 @@ final class HadoopFileIO(
 
 object HadoopFileIO {
   private val LocalScheme = "file:"
+
+  /**
+   * Delayed writes of local files by URI. All catalogs of this JVM share them: otherwise, the delayed write of one
+   * session could create a file in a directory that another session is deleting.
+   */
+  private val localWrites = new WriteBehind((uri, contents) => {
+    val path = uri.substring(LocalScheme.length)
+    wrapErrors("replace", path)(LocalFiles.replaceInDirectory(Paths.get(path), contents))
+  })
 
   /** Returns whether a path has a scheme. As in Hadoop, a path has a scheme if a colon comes before the first slash. */
   private def hasScheme(path: String): Boolean = {

@@ -119,6 +119,14 @@ private[storage] object LocalFiles {
     moveOver(temporary, path)
   }
 
+  /** Replaces a file atomically if its directory exists, and otherwise does nothing. */
+  def replaceInDirectory(path: Path, contents: Array[Byte]): Unit =
+    try {
+      val temporary = temporarySibling(path)
+      writeAll(temporary, FileChannel.open(temporary, CREATE_NEW, WRITE), contents, sync = false)
+      moveOver(temporary, path)
+    } catch { case _: NoSuchFileException => () }
+
   /** Renames a written file. If the new name exists, the existing file is replaced. */
   def moveOver(written: Path, path: Path): Unit =
     try {
@@ -190,8 +198,10 @@ private[storage] object LocalFiles {
 
   private def parentOf(path: Path): Option[Path] = Option(path.toAbsolutePath.getParent)
 
-  private def writeNew(path: Path, contents: Array[Byte], sync: Boolean): Unit = {
-    val channel = openNew(path)
+  private def writeNew(path: Path, contents: Array[Byte], sync: Boolean): Unit =
+    writeAll(path, openNew(path), contents, sync)
+
+  private def writeAll(path: Path, channel: FileChannel, contents: Array[Byte], sync: Boolean): Unit =
     try {
       val buffer = ByteBuffer.wrap(contents)
       while (buffer.hasRemaining) channel.write(buffer)
@@ -203,7 +213,6 @@ private[storage] object LocalFiles {
         StorageErrors.quietly(Files.deleteIfExists(path))
         throw e
     }
-  }
 
   /** Opens a new file. The directory nearly always exists, so it is created only if opening the file fails. */
   private def openNew(path: Path): FileChannel =

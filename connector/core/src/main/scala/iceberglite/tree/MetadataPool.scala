@@ -163,12 +163,15 @@ object MetadataPool extends MetadataPool {
      * Waits for the items that other threads process. An interrupted thread continues to wait, because a cleanup after
      * the failure must find the files that other threads may still be writing.
      */
-    private def awaitOthers(): Unit =
+    @tailrec
+    private def awaitOthers(): Unit = {
       try unfinished.await()
       catch {
         case e: InterruptedException =>
           failure.compareAndSet(None, Some(e))
-          unfinished.await()
+          ()
       }
+      if (unfinished.getCount > 0) awaitOthers()
+    }
   }
 }

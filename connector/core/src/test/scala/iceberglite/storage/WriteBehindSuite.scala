@@ -89,6 +89,26 @@ class WriteBehindSuite extends AnyFunSuite {
     }
   }
 
+  test("a storage object reads and discards the pending writes of another one, by any form of the path") {
+    withDirectory { (io, directory) =>
+      val other = new HadoopFileIO(new Configuration(false))
+      (1 to 50).foreach { i =>
+        val table = directory.resolve(s"t$i")
+        Files.createDirectories(table)
+        io.replaceAsync(s"$table/hint", Array[Byte](1))
+        assert(other.read(s"file:$table/hint").sameElements(Array[Byte](1)))
+        other.delete(s"file://$table/hint")
+        assert(!Files.exists(table.resolve("hint")))
+        io.replaceAsync(s"file://$table/hint", Array[Byte](2))
+        other.deleteDirectory(table.toString)
+      }
+      Thread.sleep(500)
+      val remaining = Files.list(directory)
+      try assert(remaining.count() == 0)
+      finally remaining.close()
+    }
+  }
+
   test("a pending write of a version hint does not recreate a deleted directory") {
     withDirectory { (io, directory) =>
       (1 to 50).foreach { i =>

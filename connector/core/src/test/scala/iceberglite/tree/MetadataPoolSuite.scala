@@ -1,7 +1,7 @@
 package iceberglite.tree
 
 import java.util.concurrent.{ConcurrentLinkedQueue, CountDownLatch, TimeUnit}
-import java.util.concurrent.atomic.AtomicInteger
+import java.util.concurrent.atomic.{AtomicInteger, AtomicReference}
 
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -45,5 +45,37 @@ class MetadataPoolSuite extends AnyFunSuite {
     })
     assert(running.get == 0)
     assert(failures.contains(thrown.getMessage.toInt))
+  }
+
+  test("interrupts do not end the wait for items that other threads process") {
+    val (begun, release) = (new CountDownLatch(1), new CountDownLatch(1))
+    val result = new AtomicReference[(Throwable, Boolean)]
+    @volatile var hasEnded = false
+    val caller = new Thread(
+      () =>
+        try {
+          MetadataPool.map(Vector(0, 1)) { _ =>
+            if (Thread.currentThread.getName != "caller") {
+              begun.countDown()
+              release.await()
+              hasEnded = true
+            } else begun.await()
+          }
+          ()
+        } catch { case e: Throwable => result.set((e, hasEnded)) },
+      "caller"
+    )
+    caller.start()
+    begun.await()
+    (1 to 3).foreach { _ =>
+      while (caller.getState != Thread.State.WAITING) Thread.sleep(1)
+      caller.interrupt()
+      while (caller.isInterrupted) Thread.sleep(1)
+    }
+    assert(caller.isAlive && result.get == null)
+    release.countDown()
+    caller.join(60000)
+    val (error, hadEnded) = result.get
+    assert(error.isInstanceOf[InterruptedException] && hadEnded)
   }
 }

@@ -2,19 +2,27 @@ package iceberglite.spark.cluster
 
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
+import org.scalatest.time.{Millis, Seconds, Span}
 
 import iceberglite.spark.rowlevel.StatementFixture
 
 /** Checks the progress that procedures report, also for work that the driver does without a Spark job. */
 class DriverProgressSuite extends AnyFunSuite with StatementFixture {
+  implicit override val patienceConfig: PatienceConfig = PatienceConfig(Span(60, Seconds), Span(10, Millis))
 
   /** Returns the activities that a call reports. */
   private def activities(call: => Unit): Vector[JobActivity] = {
-    val progress = new JobProgress(spark.sparkContext)
+    val (context, last) = (spark.sparkContext, "the last job")
+    val progress = new JobProgress(context)
+    def all = Iterator.from(1).map(number => Option(progress.activity(number))).takeWhile(_.isDefined).flatten.toVector
     progress.start()
-    try call
-    finally progress.stop()
-    Iterator.from(1).map(number => Option(progress.activity(number))).takeWhile(_.isDefined).flatten.toVector
+    try {
+      call
+      // Spark reports events in order. When it has reported the end of this job, it has reported all events of the call.
+      ClusterJob.withDescription(context, last)(context.parallelize(Seq(1), 1).count())
+      eventually(assert(all.exists(a => a.description == last && a.runningJobs == 0)))
+      all.filterNot(_.description == last)
+    } finally progress.stop()
   }
 
   test("procedures on small tables, which the driver runs without a Spark job, report their tasks", Slow) {

@@ -72,6 +72,9 @@ class WritingJobSuite extends AnyFunSuite with SharedSession {
     assert(started.get.await(TimeoutSeconds, TimeUnit.SECONDS))
     context.cancelJobGroup("cancelled-first")
     assert(cancelled.get.await(TimeoutSeconds, TimeUnit.SECONDS))
+    // The caller waits for its job without a time limit, and for the tasks of the cancelled job with a limit.
+    val deadline = System.nanoTime + TimeUnit.SECONDS.toNanos(TimeoutSeconds)
+    while (caller.getState != Thread.State.TIMED_WAITING && System.nanoTime < deadline) Thread.sleep(1)
     (1 to 10).foreach { _ =>
       caller.interrupt()
       Thread.sleep(10)

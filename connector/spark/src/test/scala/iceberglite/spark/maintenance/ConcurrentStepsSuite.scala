@@ -85,10 +85,11 @@ class ConcurrentStepsSuite extends AnyFunSuite with SharedSession {
 
   for (steps <- Seq(1, 2)) test(s"an interrupt of the caller cancels the jobs of $steps steps") {
     jobStarted.set(new CountDownLatch(1))
-    val (ended, error) = (new AtomicInteger, new AtomicReference[Throwable])
+    val (begun, ended, error) = (new CountDownLatch(steps), new AtomicInteger, new AtomicReference[Throwable])
     val caller = new Thread(() =>
       try {
         ConcurrentSteps.map(spark, Vector.range(0, steps), limit = 2) { _ =>
+          begun.countDown()
           try endlessJob()
           finally ended.incrementAndGet()
         }
@@ -96,6 +97,7 @@ class ConcurrentStepsSuite extends AnyFunSuite with SharedSession {
       } catch { case e: Throwable => error.set(e) }
     )
     caller.start()
+    assert(begun.await(TimeoutSeconds, TimeUnit.SECONDS))
     awaitJob()
     caller.interrupt()
     caller.join(TimeUnit.SECONDS.toMillis(TimeoutSeconds))

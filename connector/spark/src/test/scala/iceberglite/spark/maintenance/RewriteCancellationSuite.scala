@@ -1,5 +1,7 @@
 package iceberglite.spark.maintenance
 
+import scala.collection.mutable
+
 import org.apache.spark.scheduler.{SparkListener, SparkListenerTaskEnd, SparkListenerTaskStart}
 import org.scalatest.concurrent.Eventually
 import org.scalatest.funsuite.AnyFunSuite
@@ -14,19 +16,24 @@ class RewriteCancellationSuite extends AnyFunSuite with StatementFixture with Ev
 
   private val group = "rewrite to cancel"
 
-  /** Cancels the jobs of the group when task number `afterTasks` has begun, and counts started and ended tasks. */
+  /** Cancels the jobs of the group when task number `afterTasks` has begun, and records which tasks are running. */
   final private class Canceller(afterTasks: Int) extends SparkListener {
     private var started = 0
-    private var ended = 0
+    private val running = mutable.Set.empty[Long]
 
     override def onTaskStart(event: SparkListenerTaskStart): Unit = synchronized {
       started += 1
+      running += event.taskInfo.taskId
       if (started == afterTasks) spark.sparkContext.cancelJobGroup(group)
     }
 
-    override def onTaskEnd(event: SparkListenerTaskEnd): Unit = synchronized(ended += 1)
+    /** Spark may report the end of a task that began before this listener was added. */
+    override def onTaskEnd(event: SparkListenerTaskEnd): Unit = synchronized {
+      running -= event.taskInfo.taskId
+      ()
+    }
 
-    def isIdle: Boolean = synchronized(started > 0 && started == ended)
+    def isIdle: Boolean = synchronized(started > 0 && running.isEmpty)
   }
 
   /** Calls the procedure and cancels its jobs. @return whether the call failed because of the cancellation */

@@ -3,6 +3,7 @@ package iceberglite.spark.procedure
 import java.nio.file.Files
 import java.nio.file.attribute.FileTime
 import java.util.concurrent.TimeUnit.DAYS
+import java.util.concurrent.atomic.AtomicLong
 
 import org.apache.spark.sql.{AnalysisException, Row, SparkSession}
 import org.scalatest.funsuite.AnyFunSuite
@@ -169,9 +170,9 @@ class MaintainSuite extends AnyFunSuite with StatementFixture {
   test("a rewrite stops at the deadline between its commits, and the next call rewrites the remaining files", Slow) {
     val t = neglected(2)
     val before = contents(t, 2)
-    var now = -1L
+    val now = new AtomicLong(-1L)
     // The clock advances by 1 ms with each reading, so the deadline has passed before the second commit begins.
-    val environment = Environment.system.copy(nowMs = () => { now += 1; now })
+    val environment = Environment.system.copy(nowMs = () => now.incrementAndGet())
     val (steps, table) = (new SessionSteps(spark), live(t))
     val options = MaintenanceOptions.of(Map.empty, table.metadata)
     def run(deadline: Option[Deadline]) =

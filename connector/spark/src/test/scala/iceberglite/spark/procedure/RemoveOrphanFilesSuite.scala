@@ -33,7 +33,7 @@ class RemoveOrphanFilesSuite extends AnyFunSuite with StatementFixture {
   private def directoryOf(t: String): Path = Paths.get(new URI(live(t).location).getPath)
 
   /** Sets the modification time of all files in the table's directory to the given number of days ago. */
-  private def age(t: String, days: Long): Unit = FilesBelow.of(directoryOf(t)).foreach { file =>
+  private def age(t: String, days: Long): Unit = FilesBelow.withoutHints(directoryOf(t)).foreach { file =>
     Files.setLastModifiedTime(file, FileTime.fromMillis(System.currentTimeMillis - days * DayMs - 1))
   }
 
@@ -69,13 +69,13 @@ class RemoveOrphanFilesSuite extends AnyFunSuite with StatementFixture {
       val (t, orphans) = withOrphans(version)
       assert(call(t).isEmpty)
       age(t, 4)
-      val before = FilesBelow.of(directoryOf(t))
+      val before = FilesBelow.withoutHints(directoryOf(t))
       val planned = call(t, "dry_run => true")
       assert(names(planned) == names(call(peer(t), "dry_run => true")) && planned.forall(_.isNullAt(1)))
-      assert(FilesBelow.of(directoryOf(t)) == before)
+      assert(FilesBelow.withoutHints(directoryOf(t)) == before)
       val rowsBefore = rows(s"SELECT * FROM $t ORDER BY id")
       assert(names(call(t)) == orphans.map(_.getFileName.toString))
-      assert(before -- FilesBelow.of(directoryOf(t)) == orphans)
+      assert(before -- FilesBelow.withoutHints(directoryOf(t)) == orphans)
       assert(call(t).isEmpty && call(peer(t), "dry_run => true").isEmpty)
       sql(s"REFRESH TABLE $t")
       assert(rows(s"SELECT * FROM $t ORDER BY id") == rowsBefore)
@@ -84,9 +84,10 @@ class RemoveOrphanFilesSuite extends AnyFunSuite with StatementFixture {
 
   test("file_list_view provides the list of existing files", Slow) {
     val (t, orphans) = withOrphans(2)
-    val all = FilesBelow.of(directoryOf(t)).toSeq.filterNot(_.getFileName.toString.startsWith(".")).map(file =>
-      (s"file:$file", new java.sql.Timestamp(0L))
-    )
+    val all =
+      FilesBelow.withoutHints(directoryOf(t)).toSeq.filterNot(_.getFileName.toString.startsWith(".")).map(file =>
+        (s"file:$file", new java.sql.Timestamp(0L))
+      )
     spark.createDataFrame(all).toDF("file_path", "last_modified").createOrReplaceTempView("listed")
     val planned = call(t, "file_list_view => 'listed'", "dry_run => true")
     assert(names(planned) == orphans.map(_.getFileName.toString))
@@ -188,7 +189,7 @@ class RemoveOrphanFilesSuite extends AnyFunSuite with StatementFixture {
 
   test("the driver and the cluster treat other schemes and authorities in the same way", Slow) {
     val (t, _) = withOrphans(2)
-    val listed = FilesBelow.of(directoryOf(t)).toSeq.filterNot(_.getFileName.toString.startsWith("."))
+    val listed = FilesBelow.withoutHints(directoryOf(t)).toSeq.filterNot(_.getFileName.toString.startsWith("."))
       .zipWithIndex.map { case (file, i) =>
         (
           Seq(s"file:$file", s"hdfs://a$file", s"oss://b$file", s"file://$file", s"$file")(i % 5),

@@ -90,7 +90,7 @@ class TableStatementsSuite extends AnyFunSuite with StatementFixture {
     assert(rows(s"SELECT * FROM $t ORDER BY id") == expected && expected.size == 20)
   }
 
-  private def age(t: String, hours: Long): Unit = FilesBelow.of(directoryOf(t)).foreach { file =>
+  private def age(t: String, hours: Long): Unit = FilesBelow.withoutHints(directoryOf(t)).foreach { file =>
     Files.setLastModifiedTime(file, FileTime.fromMillis(System.currentTimeMillis - hours * 3600000L))
   }
 
@@ -107,11 +107,11 @@ class TableStatementsSuite extends AnyFunSuite with StatementFixture {
     age(t, 25)
     assert(planned.filter(_._1 == "orphan file").map(_._2.split('/').last) == Seq("orphan.parquet"))
     assert(rows(s"VACUUM $t RETAIN 26 HOURS DRY RUN").isEmpty)
-    val before = FilesBelow.of(directoryOf(t)).map(_.getFileName.toString)
+    val before = FilesBelow.withoutHints(directoryOf(t)).map(_.getFileName.toString)
     val expected = planned
     val counts = rows(s"VACUUM $t RETAIN 0 HOURS").map(r => r.getString(0) -> r.getLong(1)).filter(_._2 > 0).toMap
     assert(counts == expected.groupBy(_._1).mapValues(_.size.toLong).toMap)
-    val after = FilesBelow.of(directoryOf(t)).map(_.getFileName.toString)
+    val after = FilesBelow.withoutHints(directoryOf(t)).map(_.getFileName.toString)
     assert(expected.filter(_._1 != "snapshot").map(_._2.split('/').last).toSet == before -- after)
     assert(!Files.exists(orphan) && count(t) == 1 && count(peer(t)) == 1)
   }
