@@ -1,6 +1,6 @@
 package iceberglite.table
 
-import iceberglite.spec.property.{CheckConstraint, TableProperty}
+import iceberglite.spec.property.{CheckConstraint, DeleteFileProperties, ParquetProperty, TableProperty}
 import iceberglite.spec.schema.{DeclaredType, GeneratedColumn}
 
 /**
@@ -79,8 +79,6 @@ object KnownProperties {
 
   private lazy val byKey: Map[String, KnownProperty] = all.map(p => p.key -> p).toMap
 
-  private val DeletePrefix = "write.delete."
-
   /** Returns the property with the given key; absent if the connector does not support the key. */
   def find(key: String): Option[KnownProperty] =
     byKey.get(key).orElse(ofColumn(key)).orElse(ofDeleteFiles(key)).orElse(ofConstraint(key))
@@ -91,10 +89,8 @@ object KnownProperties {
 
   /** Returns the property of delete files that overrides a property of data files. */
   private def ofDeleteFiles(key: String): Option[KnownProperty] =
-    if (!key.startsWith(DeletePrefix)) None
-    else
-      byKey.get("write." + key.stripPrefix(DeletePrefix))
-        .map(p => KnownProperty(key, None, s"${p.key} for delete files"))
+    DeleteFileProperties.keyOfDataFiles(key).filterNot(_ == ParquetProperty.BloomFilterMaxSize.key).flatMap(byKey.get)
+      .map(p => KnownProperty(key, None, s"${p.key} for delete files"))
 
   private def ofConstraint(key: String): Option[KnownProperty] =
     if (CheckConstraint.isKey(key)) Some(KnownProperty(key, None, "Condition of a CHECK constraint")) else None

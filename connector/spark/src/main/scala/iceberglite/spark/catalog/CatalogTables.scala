@@ -55,13 +55,17 @@ object DerivedTable {
  * @param paths absent if the catalog does not accept paths as table names
  */
 final class CatalogTables(name: String, catalog: Catalog, paths: Option[PathTables], cache: TableCache) {
+  import CatalogTables.RewriteTable
 
   def allowsPaths: Boolean = paths.isDefined
 
   def find(ident: Identifier): ResolvedName = (PathName.of(ident), paths) match {
     case (Some(path), Some(tables)) =>
       path.selectors.foldLeft(ResolvedName(sharedTable(PathTable(tables, path.path)))) { (resolved, selector) =>
-        select(resolved, selector).getOrElse(throw InvalidArgument("path", path.toString, selectorHint(selector)))
+        select(resolved, selector).getOrElse {
+          throw if (selector.equalsIgnoreCase(RewriteTable)) rewriteTable(path.path)
+          else InvalidArgument("path", path.toString, selectorHint(selector))
+        }
       }
     // Spark first tries to resolve the path in parquet.`/data/f` as a table. Spark reads the path as a file only if
     // this error is thrown.
@@ -170,8 +174,19 @@ final class CatalogTables(name: String, catalog: Catalog, paths: Option[PathTabl
           if id.namespace.nonEmpty && isSelector(id.name) =>
         val parent = TableIdentifier(id.namespace.init, id.namespace.last)
         select(find(parent), id.name).getOrElse(throw missing)
+      case NotFound(ObjectKind.Table | ObjectKind.Namespace, _, _) if isRewriteOfTable(id) =>
+        throw rewriteTable(id.namespace.mkString("."))
       case missing @ NotFound(ObjectKind.Table, _, _) => throw SimilarNames.withSuggestion(missing, catalog, id)
     }
+
+  private def isRewriteOfTable(id: TableIdentifier): Boolean = id.namespace.nonEmpty &&
+    id.name.equalsIgnoreCase(RewriteTable) && catalog.tableExists(TableIdentifier(id.namespace.init, id.namespace.last))
+
+  private def rewriteTable(table: String): Unsupported = Unsupported(
+    s"the metadata table $RewriteTable of $table",
+    "Apache Iceberg compacts files with it. To read the rows with their row lineage, select *, _row_id and " +
+      s"_last_updated_sequence_number from $table"
+  )
 
   private def sharedTable(handle: TableHandle): SharedTable = cache.table(handle.key)(handle.table())
 
@@ -194,4 +209,10 @@ final class CatalogTables(name: String, catalog: Catalog, paths: Option[PathTabl
   private def selectorHint(selector: String): String =
     s"$selector is not a valid selector. After # there may be a state (at_timestamp_<ms>, snapshot_id_<id>, " +
       s"branch_<name>, tag_<name>) and a metadata table (${DerivedTable.names.mkString(", ")})"
+}
+
+private object CatalogTables {
+
+  /** The name of a metadata table of Apache Iceberg for its own compaction. */
+  private val RewriteTable = "rewrite"
 }

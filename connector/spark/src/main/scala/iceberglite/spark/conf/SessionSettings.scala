@@ -25,7 +25,7 @@ object SessionSettings {
   private[iceberglite] lazy val knownKeys: Set[String] =
     (ReadOptions.all ++ WriteOptions.all ++ StatementOptions.statementOnly ++ DeleteCacheOptions.all).flatMap(
       _.sessionKey
-    ).toSet
+    ).toSet ++ Seq(WriteAuditPublish.IdKey, WriteAuditPublish.BranchKey)
 
   /**
    * Checks the configurations of a session whose keys have the prefixes of iceberg-lite or Apache Iceberg.

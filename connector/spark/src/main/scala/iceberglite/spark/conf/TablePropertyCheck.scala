@@ -1,6 +1,7 @@
 package iceberglite.spark.conf
 
 import iceberglite.catalog.SettingWarnings
+import iceberglite.spec.property.TableProperty
 import iceberglite.table.KnownProperties
 
 /**
@@ -10,6 +11,13 @@ import iceberglite.table.KnownProperties
  * define the others for their own purposes.
  */
 object TablePropertyCheck {
+
+  /**
+   * The reserved keys with which a table can be created, although their values are not used. `ALTER TABLE` rejects
+   * them. There is no warning about the key that `SHOW CREATE TABLE` prints, so that its output can be run.
+   */
+  private val computed = TableProperty.Reserved - "current-snapshot-id"
+
   private val Prefixes = Seq("write.", "read.", "commit.", "history.", "gc.", "iceberg-lite.")
 
   /**
@@ -25,6 +33,9 @@ object TablePropertyCheck {
   private[iceberglite] def warning(key: String, value: String): Option[String] =
     if (KnownProperties.find(key).isDefined) None
     else if (ForeignOptions.table.find(key).isDefined) ForeignOptions.table.warning(key, value)
+    else if (computed(key)) Some(
+      s"The table property $key has no effect. The connector derives its value from other metadata of the table"
+    )
     else if (!Prefixes.exists(key.startsWith)) None
     else Some(s"The table property $key has no effect. There is no such property${suggestion(key)}")
 

@@ -1,5 +1,7 @@
 package iceberglite.spark.view
 
+import scala.collection.JavaConverters._
+
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.analysis.{
   AnalysisContext,
@@ -11,6 +13,7 @@ import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.iceberglite.ViewChecks
 
+import iceberglite.spark.conf.{ReadOptions, SessionSettings, TimeTravel}
 import iceberglite.spark.error.{ErrorCondition, SparkErrors, StatementError}
 import iceberglite.spark.session.CatalogNames
 import iceberglite.spec.IcebergError.Unsupported
@@ -30,6 +33,7 @@ final class ResolveViews(session: SparkSession) extends Rule[LogicalPlan] {
       case relation: UnresolvedRelation => find(relation.multipartIdentifier).fold[LogicalPlan](relation) {
           case (view, state) =>
             if (relation.isStreaming) throw unsupported(view, "streaming reads")
+            checkOptions(view, relation)
             SparkErrors.in(view.toString)(ViewPlan.of(session, view, state, relation))
         }
       case travel @ RelationTimeTravel(relation: UnresolvedRelation, _, _) =>
@@ -44,6 +48,19 @@ final class ResolveViews(session: SparkSession) extends Rule[LogicalPlan] {
       case statement @ ShowColumns(name: UnresolvedTableOrView, _, output) =>
         command(statement, name)(ShowViewColumns(_, output))
     }
+  }
+
+  /**
+   * Rejects read options that select a snapshot, and warns about other options, because the query of the view does not
+   * depend on them.
+   */
+  private def checkOptions(view: ViewName, relation: UnresolvedRelation): Unit = {
+    if (TimeTravel.optionKeys.exists(relation.options.containsKey)) throw ViewChecks.timeTravel(view.sql)
+    for (key <- relation.options.keySet.asScala.toVector.sorted if ReadOptions.isKnown(key))
+      SessionSettings.warnings(session).once(
+        s"read option $key of a view",
+        s"The read option $key has no effect on the view $view. Set the corresponding session setting or table property"
+      )
   }
 
   private def command(statement: LogicalPlan, name: UnresolvedTableOrView)(

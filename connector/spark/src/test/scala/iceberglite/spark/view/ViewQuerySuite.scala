@@ -186,7 +186,11 @@ class ViewQuerySuite extends AnyFunSuite with ViewTests {
     ).foreach(statement => assert(condition(statement) == "UNSUPPORTED_FEATURE.TABLE_OPERATION", statement))
     val stream = intercept[AnalysisException](spark.readStream.table(view))
     assert(stream.getErrorClass == "UNSUPPORTED_FEATURE.TABLE_OPERATION")
-    assert(spark.table(view).count() == 3)
+    for (option <- Seq("snapshot-id" -> "1", "branch" -> "b", "AS-OF-TIMESTAMP" -> "1", "versionAsOf" -> "v")) {
+      val error = intercept[AnalysisException](spark.read.option(option._1, option._2).table(view).count())
+      assert(error.getErrorClass == "UNSUPPORTED_FEATURE.TIME_TRAVEL", option)
+    }
+    assert(spark.read.option("split-size", "1000").table(view).count() == 3)
   }
 
   test("a query on a view without Spark's dialect fails and names the dialects, which an ALTER VIEW keeps") {

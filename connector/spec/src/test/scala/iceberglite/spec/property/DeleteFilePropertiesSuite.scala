@@ -23,4 +23,18 @@ class DeleteFilePropertiesSuite extends AnyFunSuite {
     assert(ofDeletes("write.delete.mode") == "merge-on-read")
     assert(!ofDeletes.contains("write.parquet.stats-enabled.column.pos"))
   }
+
+  test("every property of the files of a format can be set for delete files, and other properties cannot") {
+    val prefixes = Seq("parquet", "orc", "avro").map(format => s"write.$format.")
+    val keys = TableProperty.all.map(_.key).filter(key => prefixes.exists(key.startsWith)).toVector
+    assert(keys.size > 12)
+    for (key <- keys) withClue(s"$key: ") {
+      val ofDeletes = "write.delete." + key.stripPrefix("write.")
+      assert(DeleteFileProperties.keyOfDataFiles(ofDeletes).contains(key))
+      assert(DeleteFileProperties.of(Map(key -> "1", ofDeletes -> "2")).get(key).contains("2"))
+      assert(DeleteFileProperties.of(Map(key -> "1")).get(key).contains("1"))
+    }
+    for (key <- Seq("write.delete.mode", "write.delete.wap.enabled", "write.delete.metadata.path", keys.head))
+      assert(DeleteFileProperties.keyOfDataFiles(key).isEmpty, key)
+  }
 }

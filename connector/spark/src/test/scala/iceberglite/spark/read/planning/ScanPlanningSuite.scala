@@ -111,6 +111,16 @@ class ScanPlanningSuite extends AnyFunSuite with SharedSession {
       assert(jobs(requested.collect()) == Seq(s"Reading 3 manifests of $table"))
     }
     withConf(Data -> "auto")(assert(jobs(rows(s"SELECT * FROM $table")).isEmpty, "small scans are planned locally"))
+    sql(
+      s"ALTER TABLE $table SET TBLPROPERTIES ('read.data-planning-mode' = 'local', " +
+        "'read.delete-planning-mode' = 'distributed')"
+    )
+    assert(jobs(rows(s"SELECT * FROM $table")) == Seq(s"Reading 2 manifests of $table"))
+    withConf(Deletes -> "local") {
+      assert(jobs(rows(s"SELECT * FROM $table")).isEmpty)
+      val requested = spark.read.option("delete-planning-mode", "distributed").table(table)
+      assert(jobs(requested.collect()) == Seq(s"Reading 2 manifests of $table"))
+    }
   }
 
   for (version <- Seq(2, 3)) test(
