@@ -48,7 +48,7 @@ private[iceberglite] object VariantsAsJson {
       val (keys, values) = (ofEntries(map.key, key), ofEntries(map.value, value))
       value => {
         val entries = value.asInstanceOf[MapData]
-        new ArrayBasedMapData(keys(entries.keyArray), values(entries.valueArray))
+        new ArrayBasedMapData(keys(entries.keyArray()), values(entries.valueArray()))
       }
     case _ => identity
   }
