@@ -134,7 +134,8 @@ def _write_result(title: str, result: Any, json: bool) -> None:
     if json:
         write_json(values)
     else:
-        write_pairs(title, {_words(key): _text(key, value) for key, value in values.items() if value is not None})
+        shown = {key: value for key, value in values.items() if value is not None and value != []}
+        write_pairs(title, {_words(key): _text(key, value) for key, value in shown.items()})
 
 
 def _words(name: str) -> str:

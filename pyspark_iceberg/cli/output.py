@@ -28,29 +28,37 @@ def write_table(
     """Write a table to stdout. Numbers are aligned to the right. Text of tables is never interpreted as markup.
 
     Args:
-        title: the title of the table.
+        title: the title of the table, or an empty text.
         columns: the titles of the columns.
         rows: the values in the order of the columns.
         has_separators: whether integers have separators of thousands.
     """
     listed = [list(row) for row in rows]
-    table = Table(title=Text(visible(title)), title_justify="left", box=box.SIMPLE_HEAD, header_style="bold")
+    table = Table(box=box.SIMPLE_HEAD, header_style="bold")
     for i, name in enumerate(columns):
         numeric = bool(listed) and all(_is_numeric(row[i]) for row in listed)
         table.add_column(Text(visible(name)), justify="right" if numeric else "left", overflow="fold")
     for row in listed:
         table.add_row(*[_cell(value if has_separators or value is None else str(value)) for value in row])
-    console().print(table)
+    _write(title, table)
 
 
 def write_pairs(title: str, values: Mapping[str, object]) -> None:
     """Write names and values to stdout."""
-    grid = Table(title=Text(visible(title)), title_justify="left", box=None, show_header=False)
+    grid = Table(box=None, show_header=False)
     grid.add_column(style="bold", no_wrap=True)
     grid.add_column(overflow="fold")
     for name, value in values.items():
         grid.add_row(Text(visible(name)), _cell(value))
-    console().print(grid)
+    _write(title, grid)
+
+
+def _write(title: str, table: Table) -> None:
+    """Write a title and a table. A title of the table itself would be folded at the width of the table."""
+    written = console()
+    if title:
+        written.print(Text(visible(title), style="italic"))
+    written.print(table)
 
 
 def console() -> Console:

@@ -26,25 +26,38 @@ def add_to(app: typer.Typer) -> None:
 
 def sql(
     context: typer.Context,
-    statement: Annotated[str, typer.Argument(metavar="STATEMENT", help="Statement in Spark SQL; - reads stdin")],
-    limit: Annotated[int, typer.Option(min=1, help="Maximum number of rows to show")] = 1000,
+    text: Annotated[
+        str,
+        typer.Argument(metavar="STATEMENTS", help="Statements in Spark SQL, separated by semicolons; - reads stdin"),
+    ],
+    limit: Annotated[int, typer.Option(min=1, help="Maximum number of rows to show for each statement")] = 1000,
     json: Json = False,
 ) -> None:
-    """Run a statement in Spark SQL and show its rows."""
+    """Run statements in Spark SQL and show their rows. The first statement that fails ends the command."""
     import sys
 
-    text = sys.stdin.read() if statement == "-" else statement
+    from pyspark_iceberg.cli.script import statements
+
+    found = list(statements(sys.stdin.read() if text == "-" else text))
+    if not found:
+        raise typer.BadParameter("There is no statement to run", param_hint="STATEMENTS")
+    if json and len(found) > 1:
+        raise typer.BadParameter("--json allows one statement, because its output is one list of rows")
     with catalog_of(context).session() as spark:
-        frame = spark.sql(text.strip().rstrip(";"))
-        if not frame.columns:
-            return
-        if json:
-            _check_names(frame.columns)
-        rows = _rows(frame.limit(limit + 1))
-        if json:
-            write_json([dict(zip(frame.columns, row)) for row in rows[:limit]])
-        else:
-            write_table("", frame.columns, [map(_cell, row) for row in rows[:limit]], has_separators=False)
+        for statement in found:
+            _show(spark.sql(statement), limit, json)
+
+
+def _show(frame: DataFrame, limit: int, json: bool) -> None:
+    if not frame.columns:
+        return
+    if json:
+        _check_names(frame.columns)
+    rows = _rows(frame.limit(limit + 1))
+    if json:
+        write_json([dict(zip(frame.columns, row)) for row in rows[:limit]])
+    else:
+        write_table("", frame.columns, [map(_cell, row) for row in rows[:limit]], has_separators=False)
     if len(rows) > limit:
         typer.echo(f"Only the first {limit} rows are shown (--limit)", err=True)
 
@@ -68,7 +81,8 @@ def import_files(
     table by the procedure `snapshot`.
     """
     with catalog_of(context).session() as spark:
-        typer.echo(f"Imported {_import(spark, source, table):,} data files into {table}")
+        files = _import(spark, source, table)
+    typer.echo(f"Imported {files:,} data {'file' if files == 1 else 'files'} into {table}")
 
 
 def _import(spark: SparkSession, source: str, table: str) -> int:

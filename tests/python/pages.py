@@ -11,17 +11,17 @@ from __future__ import annotations
 import contextlib
 import io
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Callable
 
 from pyspark.sql import SparkSession
 
+from pyspark_iceberg.cli.script import statements
+
 BLOCK = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 # Pages start a session; their code runs in the session of the tests.
 SESSION = 'iceberg_session("warehouse")'
-STRINGS_AND_COMMENTS = re.compile(r"'(?:[^'\\]|\\.)*'|`[^`]*`|--[^\n]*|;")
 
 
 @dataclass(frozen=True)
@@ -54,21 +54,6 @@ def blocks_of(page: Path) -> list[Block]:
         line = text.count("\n", 0, match.start()) + 2
         blocks.append(Block(match[1], match[2], line, following[2] if following and shown else None))
     return blocks
-
-
-def statements_of(code: str) -> Iterator[str]:
-    """Return the statements of a block of SQL, without comments."""
-    start, parts = 0, []
-    for match in STRINGS_AND_COMMENTS.finditer(code):
-        if match[0] == ";" or match[0].startswith("--"):
-            parts.append(code[start : match.start()])
-            start = match.end()
-        if match[0] == ";":
-            yield "".join(parts).strip()
-            parts = []
-    rest = "".join([*parts, code[start:]]).strip()
-    if rest:
-        yield rest
 
 
 def run_page(page: Path, spark: SparkSession) -> int:
@@ -119,7 +104,7 @@ def _normal(line: str) -> str:
 
 def _run_sql(code: str, spark: SparkSession) -> str:
     output = ""
-    for statement in statements_of(code):
+    for statement in statements(code):
         result = spark.sql(statement)
         rows = result.collect() if result.columns else []
         output = _shown(result.columns, [[_text(value) for value in row] for row in rows]) if result.columns else ""

@@ -116,6 +116,15 @@ def test_sql_shows_the_rows_of_a_statement(run: Any, events: Table) -> None:
     assert "only the first 2 rows" in run("sql", f"SELECT id FROM {NAME}", "--limit", "2").lower()
 
 
+def test_sql_runs_the_statements_of_a_text_until_one_fails(run: Any, spark: SparkSession, table: str) -> None:
+    text = f"CREATE TABLE {table} (s string);\nINSERT INTO {table} VALUES ('a;b'); -- done;\nSELECT s, 1 FROM {table};"
+    shown = run("sql", text)
+    assert "a;b" in shown
+    failed = run("sql", f"INSERT INTO {table} VALUES ('c'); SELECT missing FROM {table}; DROP TABLE {table}", code=1)
+    assert "UNRESOLVED_COLUMN" in failed
+    assert Table(spark, table).to_df().count() == 2
+
+
 def test_sql_shows_times_in_utc_and_columns_by_their_position(run: Any, events: Table) -> None:
     statement = "SELECT 12345 AS id, 67890 AS id, timestamp_millis(0) AS t"
     shown = run("sql", statement)
@@ -288,6 +297,42 @@ def test_the_module_runs_the_command_line() -> None:
     assert completed.returncode == 0, completed.stderr
     for name in ("sql", "shell", "tables", "describe", "history", "files", "diff", "maintain", "doctor", "report"):
         assert name in completed.stdout
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_shells_complete_commands_and_options(shell: str) -> None:
+    """The variables are those that the script of each shell sets."""
+
+    def completed(line: str) -> list[str]:
+        words = {"COMP_WORDS": line, "COMP_CWORD": str(line.count(" "))}
+        typed = {"_TYPER_COMPLETE_ARGS": line, "_TYPER_COMPLETE_FISH_ACTION": "get-args"}
+        environment = {**os.environ, "_ICEBERG_LITE_COMPLETE": f"complete_{shell}", **words, **typed}
+        program = [sys.executable, "-m", "pyspark_iceberg"]
+        answer = subprocess.run(program, env=environment, capture_output=True, text=True, check=False)
+        assert answer.returncode == 0, answer.stderr
+        return re.findall(r"[\w-]+", answer.stdout)
+
+    assert "history" in completed("iceberg-lite hi")
+    assert "--warehouse" in completed("iceberg-lite --ware")
+    assert "--retain-last" in completed("iceberg-lite expire --ret")
+
+
+def test_completion_is_installed_for_the_shell_of_the_user(tmp_path: Path) -> None:
+    program = (
+        "import shellingham; shellingham.detect_shell = lambda: ('bash', '/bin/bash'); "
+        "from pyspark_iceberg.cli import main; main()"
+    )
+    environment = {**os.environ, "HOME": str(tmp_path)}
+
+    def run(option: str) -> str:
+        command = [sys.executable, "-c", program, option]
+        return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+
+    assert "bash completion installed" in run("--install-completion")
+    (script,) = (path for path in tmp_path.rglob("*") if path.is_file() and path.name != ".bashrc")
+    assert str(script) in (tmp_path / ".bashrc").read_text(encoding="utf-8")
+    assert script.read_text(encoding="utf-8").strip() == run("--show-completion").strip()
+    assert "complete -o default -F _iceberg_lite_completion iceberg-lite" in script.read_text(encoding="utf-8")
 
 
 def test_without_the_extra_a_message_says_what_to_install() -> None:

@@ -27,6 +27,8 @@ from typer.testing import CliRunner
 
 from pyspark_iceberg.cli.app import app
 from pyspark_iceberg.cli.context import Catalog
+from pyspark_iceberg.cli.output import write_pairs, write_table
+from pyspark_iceberg.cli.script import statements
 from pyspark_iceberg.cli.values import shown
 
 NOON = datetime.datetime(2024, 6, 1, 12)
@@ -96,3 +98,29 @@ def test_times_in_nested_values_are_in_utc(auckland: None) -> None:
     assert shown({NOON: NOON}, MapType(TimestampType(), TimestampNTZType())) == {utc: NOON}
     first = datetime.datetime(1, 1, 1)
     assert shown(first, TimestampType()) == first
+
+
+def test_statements_end_at_semicolons_outside_of_strings_identifiers_and_comments() -> None:
+    strings = """SELECT ';', ";", 'it\\'s;', r'\\', `x;y` FROM t"""
+    commented = "-- not; a statement\n/* nor; /* this; */ 'or; this */ SELECT 1 /* ; */"
+    hint = "SELECT /*+ BROADCAST(t) */ * FROM t"
+    text = f"{strings};\n;{commented}; {hint} ;-- the end;\n/* of the text; */"
+    assert list(statements(text)) == [strings, commented, hint]
+    assert list(statements(" -- nothing; \n;")) == []
+    assert list(statements("SELECT 1; SELECT 'open; /* x")) == ["SELECT 1", "SELECT 'open; /* x"]
+    assert list(statements("SELECT 1; /* open; SELECT 2")) == ["SELECT 1", "/* open; SELECT 2"]
+
+
+def test_a_title_is_not_folded_at_the_width_of_its_table(capsys: pytest.CaptureFixture[str]) -> None:
+    title = "A title that is longer than its table"
+    write_table(title, ["a"], [(1,)])
+    write_pairs(title, {"a": 1})
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.rstrip() for line in lines if "title" in line] == [title, title]
+
+
+def test_a_text_without_a_statement_and_json_of_several_statements_are_wrong_usage() -> None:
+    for arguments, message in ((["sql", " -- only a comment"], "no statement"), (["sql", "A; B", "--json"], "one")):
+        result = CliRunner().invoke(app, arguments)
+        assert result.exit_code == 2, result.output
+        assert message in result.output

@@ -34,8 +34,3 @@ def test_an_output_that_differs_is_an_error(spark: SparkSession, tmp_path: Path)
     )
     with pytest.raises(AssertionError, match=r"page\.md, line 2: the output differs"):
         pages.run_page(page, spark)
-
-
-def test_statements_end_at_semicolons_outside_of_strings_and_comments() -> None:
-    code = "SELECT ';' AS a; -- a comment; with a semicolon\nSELECT `x;y` FROM t"
-    assert list(pages.statements_of(code)) == ["SELECT ';' AS a", "SELECT `x;y` FROM t"]
