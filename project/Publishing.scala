@@ -26,6 +26,8 @@ object Publishing {
     publishConfiguration := publishConfiguration.value.withOverwrite(true),
     // Scaladoc takes minutes, so only `make release` sets this variable.
     Compile / packageDoc / publishArtifact := sys.env.contains("ICEBERG_LITE_SCALADOC"),
+    // Without this setting, the tests would take the value of `Compile`, and an empty jar would be published.
+    Test / packageDoc / publishArtifact := false,
     publishMavenStyle := true,
     pomIncludeRepository := (_ => false)
   )

@@ -22,6 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 VERSION = (ROOT / "VERSION").read_text(encoding="utf-8").strip()
 GROUP, MODULE = "io.github.iceberg-lite", "iceberg-lite-spark-3.5_2.12"
 MODULES = (MODULE, "iceberg-lite-spark-3.5_2.13")
+#: A program that needs the wheel and PySpark only.
 PROGRAM = """
 from pyspark_iceberg import __version__, iceberg_session
 spark = iceberg_session(warehouse="warehouse")
@@ -30,6 +31,11 @@ assert spark.table("db.numbers").count() == 3
 spark.stop()
 print("iceberg-lite", __version__)
 """
+#: Statements that need the catalog and the SQL extensions.
+STATEMENTS = (
+    "CREATE TABLE lite.db.t (id INT, name STRING) USING iceberg; INSERT INTO lite.db.t VALUES (7, 'release'), (8, 'x');"
+    "DELETE FROM lite.db.t WHERE id = 8; CALL lite.system.rewrite_data_files('db.t'); SELECT * FROM lite.db.t"
+)
 
 
 def main() -> None:
@@ -127,13 +133,16 @@ def require_working_wheel(wheel: Path) -> None:
 
 
 def require_working_module(maven: Path) -> None:
-    """Run spark-sql with the module of a Maven repository, without any other jar.
+    """Create, change and read a table in spark-sql with the module of a Maven repository, without any other jar.
 
     Raises:
-        subprocess.CalledProcessError: spark-sql failed.
+        SystemExit: spark-sql failed, or the table has other rows than were written.
     """
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run(spark_sql(maven, Path(folder), "SELECT 1"), cwd=folder, check=True)
+        command = spark_sql(maven, Path(folder), STATEMENTS)
+        completed = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, text=True, check=False)
+    if completed.returncode != 0 or "7\trelease" not in completed.stdout.splitlines():
+        raise SystemExit(f"spark-sql does not work with {MODULE} in {maven}; it returned:\n{completed.stdout}")
 
 
 def spark_sql(maven: Path, folder: Path, statement: str) -> list[str]:
