@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
 import sysconfig
 import venv
 import zipfile
+from collections.abc import Sequence
+from importlib.metadata import requires
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -65,6 +68,35 @@ def test_the_wheel_contains_the_licences_of_redistributed_software(wheel: Path) 
         folder = next(n for n in archive.namelist() if n.endswith(".dist-info/METADATA")).rsplit("/", 1)[0]
         for name in ("LICENSE", "NOTICE", "licenses/sqlite-jdbc-zentus.txt"):
             assert archive.read(f"{folder}/licenses/{name}") == (ROOT / name).read_bytes()
+
+
+def extras_of(requirements: Sequence[str], extra: str) -> dict[str, str]:
+    """Return the minimum versions of the packages of an extra, without trailing zeros."""
+    found = (re.match(r"([\w.-]+).*?>=([\d.]+)", line) for line in requirements if f"extra == '{extra}'" in line)
+    return {match[1]: re.sub(r"(\.0)+$", "", match[2]) for match in found if match}
+
+
+def test_the_extras_for_arrow_and_connect_have_the_minimum_versions_of_pyspark(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        name = next(n for n in archive.namelist() if n.endswith(".dist-info/METADATA"))
+        text = archive.read(name).decode()
+    ours = [line.replace('"', "'") for line in text.splitlines() if line.startswith("Requires-Dist:")]
+    ours = [line.removeprefix("Requires-Dist: ") for line in ours]
+    pyspark = [line.replace('"', "'") for line in requires("pyspark") or ()]
+    for extra, source in (("arrow", "sql"), ("connect", "connect")):
+        expected = extras_of(pyspark, source)
+        expected.pop("numpy")
+        assert len(expected) >= 2
+        assert extras_of(ours, extra) == expected
+
+
+def test_the_documentation_lists_all_extras(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        name = next(n for n in archive.namelist() if n.endswith(".dist-info/METADATA"))
+        extras = re.findall(r"^Provides-Extra: (\w+)$", archive.read(name).decode(), re.MULTILINE)
+    page = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
+    section = page.partition("## Install")[2].partition("## ")[0]
+    assert sorted(re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE)) == sorted(extras)
 
 
 @pytest.fixture
