@@ -86,14 +86,14 @@ def test_a_merge_by_key_columns_evolves_the_schema_and_accepts_a_view(spark: Spa
     assert again.with_schema_evolution().execute().inserted == 0
 
 
-def test_a_branch_is_changed_by_its_name_and_by_an_option(spark: SparkSession, numbers: Table) -> None:
+def test_a_branch_is_changed_by_the_option_branch_and_by_its_table_name(spark: SparkSession, numbers: Table) -> None:
     spark.sql(f"ALTER TABLE {numbers.name} CREATE BRANCH b")
     assert numbers.delete("id < 10", options={"branch": "b"}).deleted == 10
     assert Table(spark, f"{numbers.name}.branch_b").delete("id < 20").deleted == 10
     assert (numbers.to_df().count(), numbers.branch("b").count()) == (100, 80)
 
 
-def test_a_table_in_the_current_namespace_is_found_by_its_plain_name(spark: SparkSession, numbers: Table) -> None:
+def test_a_table_name_without_a_namespace_refers_to_the_current_namespace(spark: SparkSession, numbers: Table) -> None:
     spark.sql("USE lite.tests")
     try:
         assert Table(spark, numbers.name.split(".")[-1]).update({"n": "1"}, "id = 1").updated == 1
@@ -123,7 +123,7 @@ def test_invalid_arguments_are_rejected(spark: SparkSession, numbers: Table) -> 
     assert numbers.to_df().count() == 100
 
 
-def test_a_comment_at_the_end_of_an_sql_text_ends_with_the_text(numbers: Table) -> None:
+def test_a_trailing_sql_comment_does_not_hide_the_rest_of_the_statement(numbers: Table) -> None:
     assert numbers.update({"n": "n + 1 -- more", "note": "'x' -- x"}, "id < 2 -- the first").updated == 2
     assert numbers.to_df().where("note = 'x'").count() == 2
     assert numbers.delete("id = 1 -- one").deleted == 1

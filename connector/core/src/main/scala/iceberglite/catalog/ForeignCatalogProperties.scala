@@ -11,7 +11,8 @@ object ForeignCatalogProperties {
   private val OnS3 = Identity + "s3.access-key-id and s3.secret-access-key, or hadoop.fs.s3a.aws.credentials.provider"
   private val HadoopGcs = Identity + "hadoop.fs.gs.auth.*"
   private val HadoopAzure = Identity + "hadoop.fs.azure.*"
-  private val NoEncryption = "Files would be written without encryption. Remove it, or use an engine that encrypts"
+  private val NoEncryption =
+    "Files would be written without encryption. Remove this setting, or use an engine that encrypts"
   private val Performance = "It does not change results; S3 is accessed through Hadoop's S3A"
 
   /** The properties that are unsupported only in some catalog types. The keys of the map are values of `type`. */
@@ -22,13 +23,13 @@ object ForeignCatalogProperties {
         rejected(
           "lock-impl",
           "Commits take no lock, because they create the metadata file exclusively, but writers that rely on the " +
-            "lock could overwrite them. Remove it if no other writer needs the lock, or use a jdbc, rest or hive " +
-            "catalog",
+            "lock could overwrite them. Remove this setting if no other writer needs the lock, or use a jdbc, rest " +
+            "or hive catalog",
           "org.apache.iceberg.util.lockmanagers$inmemorylockmanager"
         ),
         rejected(
           "unique-table-location",
-          "A hadoop catalog finds a table by its directory. Remove it, or use a jdbc or hive catalog",
+          "A hadoop catalog finds a table by its directory. Remove this setting, or use a jdbc or hive catalog",
           "false"
         )
       )
@@ -86,7 +87,7 @@ object ForeignCatalogProperties {
     ),
     rejected(
       "s3.delete.tags.*",
-      "Objects would be deleted without the tags. Remove it, or set s3.delete-enabled=false"
+      "Objects would be deleted without the tags. Remove this setting, or set s3.delete-enabled=false"
     ),
     warned("s3.delete.*", "One request deletes up to 1,000 files, and 16 requests run at the same time"),
     warned("s3.write.table-tag-enabled", "Set tags with s3.write.tags.*", "false"),

@@ -42,8 +42,8 @@ private[catalog] object IcebergClassNames {
           impl,
           throw Unsupported(
             s"${CatalogProperty.CatalogImpl.key}=$impl in catalog $name",
-            s"Classes of other implementations are not loaded. Remove it, and set type to one of $supported. " +
-              s"$RestRecipes"
+            s"Classes of other implementations are not loaded. Remove this setting, and set type to one of " +
+              s"$supported. $RestRecipes"
           )
         )
         CatalogProperty.Type.in(properties).filterNot(_.equalsIgnoreCase(kind)).foreach { other =>
@@ -69,8 +69,8 @@ private[catalog] object IcebergClassNames {
     CatalogProperty.FileIOImpl.in(properties).filterNot(replacedFileIOs).foreach { impl =>
       throw Unsupported(
         s"${CatalogProperty.FileIOImpl.key}=$impl in catalog $name",
-        "Files are read and written by Hadoop's file systems. Remove it, and set the properties of the file system " +
-          s"with the prefix ${CatalogProperty.Hadoop.prefix}, such as hadoop.fs.gs.project.id"
+        "Files are read and written by Hadoop's file systems. Remove this setting, and set the properties of the " +
+          s"file system with the prefix ${CatalogProperty.Hadoop.prefix}, such as hadoop.fs.gs.project.id"
       )
     }
 }

@@ -153,6 +153,7 @@ final private[catalog] class PointerSwap[V](
           false
       }
 
+    /** Deletes the new metadata file, and returns the error for a conflict. */
     private def conflict(reason: String): CommitConflict = {
       deleteNewFile()
       CommitConflict(name, reason)

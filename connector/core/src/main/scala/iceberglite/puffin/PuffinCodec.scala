@@ -9,7 +9,7 @@ import net.jpountz.lz4.LZ4FrameOutputStream.{BLOCKSIZE, FLG}
 import net.jpountz.lz4.{LZ4Factory, LZ4FrameInputStream, LZ4FrameOutputStream}
 import net.jpountz.xxhash.XXHashFactory
 
-/** Compression codec of a blob or a footer (spec version 3: "Puffin's layout"). */
+/** Compression codec of a blob or a footer (Puffin spec: "Compression codecs"). */
 sealed trait PuffinCodec {
 
   /** The name of the codec in the footer; absent for no compression. */

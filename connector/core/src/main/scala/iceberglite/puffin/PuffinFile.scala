@@ -8,7 +8,7 @@ import iceberglite.spec.metadata.{PuffinBlob, PuffinFooter}
 import iceberglite.storage.FileIO
 
 /**
- * A Puffin file whose footer has been read (spec version 3: "Puffin's layout"). Each blob is read separately. If the
+ * A Puffin file whose footer has been read (Puffin spec: "File structure"). Each blob is read separately. If the
  * storage supports range reads, other parts of the file are not read.
  *
  * @param fileSizeInBytes size of the whole file
@@ -33,7 +33,7 @@ final class PuffinFile private (
   def read(blob: PuffinBlob): Array[Byte] = {
     val role = s"blob ${blob.metadata.blobType} at ${blob.offset} of"
     if (blob.length > Int.MaxValue) {
-      throw UnreadableFile(path, role, s"The blob has ${blob.length} bytes, more than fit in memory")
+      throw UnreadableFile(path, role, s"The blob has ${blob.length} bytes, but the maximum is ${Int.MaxValue}")
     }
     val compressed =
       try io.readRange(path, blob.offset, blob.length.toInt)

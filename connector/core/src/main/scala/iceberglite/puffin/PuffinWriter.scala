@@ -29,7 +29,7 @@ final case class WrittenPuffin(
     StatisticsFile(snapshotId, path, fileSizeInBytes, footerSizeInBytes, None, blobs.map(_.metadata))
 }
 
-/** Writes Puffin files (spec version 3: "Puffin's layout"). */
+/** Writes Puffin files (Puffin spec: "File structure"). */
 object PuffinWriter {
   private val Program = "iceberg-lite"
 
@@ -76,7 +76,8 @@ object PuffinWriter {
   def copy(io: FileIO, file: PuffinFile, path: String)(properties: PuffinBlob => Map[String, String]): Long = {
     val blobBytes = file.fileSizeInBytes - file.footerSizeInBytes
     if (blobBytes > Int.MaxValue) {
-      throw InvalidArgument("Puffin file", file.path, s"Its blobs have $blobBytes bytes, more than fit in memory")
+      val reason = s"Its blobs have $blobBytes bytes, but the maximum is ${Int.MaxValue}"
+      throw InvalidArgument("Puffin file", file.path, reason)
     }
     val blobs = file.blobs.map(blob => blob.copy(metadata = blob.metadata.copy(properties = properties(blob))))
     val out = new ByteArrayOutputStream

@@ -12,8 +12,8 @@ import iceberglite.scan.deletes.DeleteIndex
  * Finds the data files of a snapshot that may contain rows with given keys.
  *
  * @param snapshot the snapshot; absent for a table without snapshots, which has no files
- * @param keys the keys, as equality delete files that are not committed. They apply to all files of the snapshot, in
- *   their own partition if their partition spec is partitioned
+ * @param keys equality delete files, not yet committed, whose rows are the keys. They apply to all data files of the
+ *   snapshot or, if their partition spec is partitioned, to the data files in the same partition
  */
 final class KeyedFiles(table: TreeTable, snapshot: Option[Snapshot], keys: Vector[ContentFile]) {
 
@@ -30,9 +30,9 @@ final class KeyedFiles(table: TreeTable, snapshot: Option[Snapshot], keys: Vecto
 
   /**
    * Returns the files, each once and with its position deletes, and with those of `keys` that may match its rows. Stops
-   * to read the metadata tree when the files found so far exceed the limit.
+   * reading the metadata tree when the files found so far exceed the limit.
    *
-   * @return absent if the files exceed the limit, or if the table lists a file twice with different deletes
+   * @return absent if the limit is exceeded, or if the table lists a file twice with different deletes
    */
   def tasks(limit: KeyedFiles.Limit): Option[Vector[FileScanTask]] = {
     val bound = Bind(filter, table.schema, caseSensitive = true)
@@ -48,7 +48,8 @@ final class KeyedFiles(table: TreeTable, snapshot: Option[Snapshot], keys: Vecto
       val keysOf = DeleteIndex.of(entries, table.metadata.specsById, reader.keys).lookup
       def sizeOf(task: FileScanTask) =
         if (keysOf(task.file, task.dataSequenceNumber).isEmpty) 0L else limit.sizeOf(task)
-      // A plan that may be incomplete reads fewer parts at the same time.
+      // Planning with a target can stop early, but reads fewer manifests in parallel. Therefore, a target is set only
+      // if the listed files could exceed the limit.
       val target = Some(PlanTarget(limit.bytes + 1, sizeOf)).filter(_ => listed > limit.maxFiles)
       val scan = TableScan(table, snapshot, bound, caseSensitive = true)
       val tasks = scan.copy(wholeFiles = true, statsToKeep = StatsToKeep.Of(keys.flatMap(_.equalityIds).toSet))
@@ -69,7 +70,7 @@ object KeyedFiles {
    *
    * @param planned the maximum number of data and delete files in the parts of the metadata tree that must be read
    * @param bytes the maximum size of the found files
-   * @param openCost the minimum size of a file. It represents the cost of opening the file
+   * @param openCost the size that a smaller file counts as. It represents the cost of opening a file
    */
   final case class Limit(planned: Long, bytes: Long, openCost: Long) {
     def sizeOf(task: FileScanTask): Long = math.max(task.length, openCost)
@@ -78,7 +79,7 @@ object KeyedFiles {
     def maxFiles: Long = bytes / openCost
   }
 
-  /** Returns the condition that a value is within the bounds of one of the files. */
+  /** Returns the condition that a value is within the bounds of all key files together, or null if a key can be. */
   private def range(column: NestedField, extents: Vector[ColumnExtent]): Expression = {
     val term = Term.Bound(column, column.name)
     val (lower, upper) = (extents.map(_.lower), extents.map(_.upper))

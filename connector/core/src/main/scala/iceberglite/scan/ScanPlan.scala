@@ -11,7 +11,8 @@ import iceberglite.storage.FileIO
  *   several tasks for a file
  * @param filter the scan's filter, bound to the scan's schema
  * @param statsToKeep the metrics that the files retain
- * @param io access to the files with the credentials of the plan; absent if the access of the table is used
+ * @param io the file access with the credentials that a server returned with the plan; absent if the files are read
+ *   with the table's file access
  */
 final case class ScanPlan(
     tasks: Vector[FileScanTask],

@@ -4,17 +4,17 @@ import iceberglite.spec.file.{Content, ContentFile, ManifestContent}
 import iceberglite.spec.metadata.{Snapshot, SummaryKey}
 import iceberglite.tree.{MetadataTree, PartFilter}
 
-/** Counts the rows of the data files that a snapshot removed. */
+/** Counts the rows of the data files that a snapshot removed, without rows that were already deleted. */
 object RemovedRows {
 
   /**
-   * Returns the number of rows that were live in the parent snapshot. The sums in the summary of the snapshot are not
-   * sufficient if the table has delete files, because a removed delete file may be for a data file that no longer
-   * existed. Therefore the delete files are read from the metadata tree in this case.
+   * Returns the number of rows of the removed data files that were live in the parent snapshot. If the table has delete
+   * files, the counts in the summary of the snapshot are not sufficient, because a removed delete file may reference a
+   * data file that was removed earlier. In this case, the entries of delete files are read from the metadata tree.
    *
-   * @return absent if only the rows of delete files show which rows were live: if equality deletes, or position deletes
-   *   of several data files, may apply to the removed files, or several files of position deletes, which may delete the
-   *   same row, apply to one of them
+   * @return absent if the number could be determined only by reading the contents of delete files. This is the case if
+   *   equality deletes, or position delete files for several data files, may apply to a removed data file. It is also
+   *   the case if several position delete files apply to one data file, because they may delete the same row
    */
   def count(table: Table, snapshot: Snapshot): Option[Long] = {
     def sum(keys: String*): Long = keys.flatMap(snapshot.count(_)).sum
@@ -33,7 +33,8 @@ object RemovedRows {
     val tree = MetadataTree.at(snapshot, table.tree())
     val removed = tree.changes(PartFilter.All).filterNot(_.isLive).map(_.file).toVector
     val (data, removedDeletes) = removed.partition(_.content == Content.Data)
-    // Delete files without a data file apply to the data files of their partition (spec: "Scan Planning").
+    // Position delete files that reference no single data file apply to the data files of their partition (spec: "Scan
+    // Planning").
     val (paths, partitions) = (data.map(_.path).toSet, data.map(file => (file.specId, file.partition)).toSet)
     def mayApply(file: ContentFile): Boolean = file.onlyDataFile match {
       case Some(path) => paths(path)
@@ -50,7 +51,10 @@ object RemovedRows {
     }
   }
 
-  /** Returns the number of rows of a data file that its delete files delete. A deletion vector replaces other files. */
+  /**
+   * Returns the number of rows that the delete files of one data file delete; absent if it is unknown. If there is a
+   * deletion vector, position delete files do not apply.
+   */
   private def deletedIn(deletes: Vector[ContentFile]): Option[Long] =
     deletes.find(_.isDeletionVector).orElse(deletes.headOption.filter(_ => deletes.size == 1)).map(_.recordCountOrZero)
 }

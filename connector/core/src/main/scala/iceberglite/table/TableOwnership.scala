@@ -26,7 +26,10 @@ object OtherTable {
   def at(io: FileIO, name: String, directory: String, metadataLocation: Option[String]): Option[OtherTable] =
     StoragePath.of(directory, io.defaultFileSystem).map(OtherTable(name, _, metadataLocation))
 
-  /** Returns the table that has the given metadata file. Its directory is the parent of the metadata folder. */
+  /**
+   * Returns the table that has the given metadata file. The directory of the table is the parent of the folder
+   * `metadata` or, if the file is not in a folder of this name, the folder of the file.
+   */
   def of(io: FileIO, name: String, metadataLocation: String): Option[OtherTable] =
     StoragePath.of(metadataLocation, io.defaultFileSystem).map { file =>
       val folder = file.parent
@@ -100,8 +103,9 @@ object UsedDirectories {
 }
 
 /**
- * The directories that a table owns according to the catalog, or to the table's name or path. The table's metadata is
- * not used, because a user who can write metadata may have set locations that belong to another owner.
+ * The directories that a table owns according to the catalog, or to the table's name or path. The locations in the
+ * table's metadata are not trusted, because a user who can write metadata may have set locations that belong to another
+ * owner. The exception is the location that a REST server returns, which the server is trusted to control.
  *
  * @param directory the table's directory according to its path or its name in the catalog; for a REST catalog, the
  *   location in the metadata that the server returned; absent if it is unknown

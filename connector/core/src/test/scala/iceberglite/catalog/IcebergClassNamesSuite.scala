@@ -38,7 +38,7 @@ class IcebergClassNamesSuite extends AnyFunSuite {
     Seq(gcs, "org.apache.iceberg.azure.adlsv2.ADLSFileIO", "com.example.IO").foreach {
       impl =>
         val message = intercept[Unsupported](open("type" -> "hadoop", "io-impl" -> impl)).getMessage
-        assert(message.contains(s"io-impl=$impl in catalog lite") && message.contains("Remove it"))
+        assert(message.contains(s"io-impl=$impl in catalog lite") && message.contains("Remove this setting"))
     }
   }
 

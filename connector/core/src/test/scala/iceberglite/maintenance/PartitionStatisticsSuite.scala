@@ -200,7 +200,7 @@ class PartitionStatisticsSuite extends AnyFunSuite {
       }
     }
 
-  test("partition statistics of an unpartitioned table are an error, and a snapshot without files has none") {
+  test("partition statistics of an unpartitioned table are rejected, and a snapshot without files has none") {
     withTable(TestTables.unpartitioned()) { empty =>
       val table = empty.transaction(Map.empty, TestTables.environment)
         .add(new FastAppend(Vector(TestTables.file("f")))).commit()
@@ -230,7 +230,7 @@ class PartitionStatisticsSuite extends AnyFunSuite {
   }
 
   test(
-    "a partition statistics file is registered only by an action, and replaces the previous file of its snapshot",
+    "a written partition statistics file is not yet registered; its registration replaces the snapshot's previous file",
     StatisticsRules.onePartitionFileOfASnapshot
   ) {
     withTable(TestTables.byCategory()) { empty =>

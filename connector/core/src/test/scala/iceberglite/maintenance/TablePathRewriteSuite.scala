@@ -106,7 +106,7 @@ class TablePathRewriteSuite extends AnyFunSuite {
       }
     }
 
-  test("the list of files has the live files of each snapshot, but no file that every snapshot has removed") {
+  test("the file list has each data file that is live in a remaining snapshot, and no other data files") {
     val actions = Actions.unpartitionedTable(FormatVersion.V3)
     val files = "abcdef".toVector.map(name => file(s"$source/data/$name"))
     def remove(removed: ContentFile): Unit = {
@@ -174,7 +174,8 @@ class TablePathRewriteSuite extends AnyFunSuite {
   }
 
   test("after a failure of any storage call, no new files remain and the table is unchanged") {
-    def table(io: FileIO, of: Table) = new Table(of.id, of.name, of.version, io, of.committer)
+    def table(io: FileIO, original: Table) =
+      new Table(original.id, original.name, original.version, io, original.committer)
     val (actions, _) = randomHistory(FormatVersion.V3, Fuzz.seed)
     val before = actions.store.paths
     val options = PathRewriteOptions(prefixes, stagingLocation = Some("mem://staging"))

@@ -28,7 +28,7 @@ object MetadataWork {
     override def name: String = "set a property"
     override def plan(state: WriterState): Option[Plan] = {
       val key = s"p_${state.operation}"
-      Some(Plan(Vector(new UpdateProperties(Map(key -> "set"))), shows = _.properties.contains(key)))
+      Some(Plan(Vector(new UpdateProperties(Map(key -> "set"))), hasChanges = _.properties.contains(key)))
     }
   }
 
@@ -37,7 +37,7 @@ object MetadataWork {
     override def plan(state: WriterState): Option[Plan] =
       state.oneOf(state.metadata.properties.keys.filter(_.startsWith("p_")).toVector.sorted).map { key =>
         val action = new UpdateProperties(Map(Marker -> state.operation.toString), Set(key))
-        Plan(Vector(action), shows = m => !m.properties.contains(key))
+        Plan(Vector(action), hasChanges = m => !m.properties.contains(key))
       }
   }
 
@@ -46,7 +46,7 @@ object MetadataWork {
     override def plan(state: WriterState): Option[Plan] = {
       val column = s"c_${state.operation}"
       val action = new UpdateSchema(_.addColumn(Vector.empty, column, LongType, None))
-      Some(Plan(Vector(action), shows = _.schema.find(column).isDefined))
+      Some(Plan(Vector(action), hasChanges = _.schema.find(column).isDefined))
     }
   }
 
@@ -55,7 +55,7 @@ object MetadataWork {
     override def plan(state: WriterState): Option[Plan] =
       state.oneOf(state.metadata.schema.fields.map(_.name).filter(_.startsWith("c_"))).map { column =>
         val action = new UpdateSchema(_.dropColumn(Vector(column)))
-        Plan(Vector(action, marker(state)), shows = _.schema.find(column).isEmpty)
+        Plan(Vector(action, marker(state)), hasChanges = _.schema.find(column).isEmpty)
       }
   }
 
@@ -83,7 +83,7 @@ object MetadataWork {
       val action =
         if (adds) new UpdatePartitionSpec(_.addField(Vector("id"), Bucket(2)))
         else new UpdatePartitionSpec(_.removeField("id_bucket_2"))
-      Some(Plan(Vector(action, marker(state)), shows = m => has(m) == adds))
+      Some(Plan(Vector(action, marker(state)), hasChanges = m => has(m) == adds))
     }
   }
 
@@ -92,7 +92,8 @@ object MetadataWork {
     override def weight: Int = 1
     override def plan(state: WriterState): Option[Plan] = {
       val fields = if (state.metadata.sortOrder.fields.isEmpty) Vector(UnboundSortField(Vector("id"))) else Vector.empty
-      Some(Plan(Vector(new UpdateSortOrder(fields), marker(state)), shows = _.sortOrder.fields.size == fields.size))
+      val actions = Vector(new UpdateSortOrder(fields), marker(state))
+      Some(Plan(actions, hasChanges = _.sortOrder.fields.size == fields.size))
     }
   }
 
@@ -101,7 +102,7 @@ object MetadataWork {
     override def weight: Int = 1
     override def plan(state: WriterState): Option[Plan] =
       FormatVersion.all.find(_ > state.metadata.formatVersion).map { version =>
-        Plan(Vector(new UpgradeVersion(version), marker(state)), shows = _.formatVersion >= version)
+        Plan(Vector(new UpgradeVersion(version), marker(state)), hasChanges = _.formatVersion >= version)
       }
   }
 

@@ -39,7 +39,7 @@ object Outcomes extends Check {
     val fewest = plan.effects.count(!_.mayChangeNothing)
     if (step.added.size > plan.effects.size || step.added.size < fewest) {
       Some(s"created ${step.added.size} snapshots, not ${plan.effects.size}")
-    } else if (!plan.shows(step.after.metadata)) Some(s"is not visible in ${step.after.location}")
+    } else if (!plan.hasChanges(step.after.metadata)) Some(s"is not visible in ${step.after.location}")
     else None
   }
 
@@ -51,7 +51,7 @@ object Outcomes extends Check {
     val metadata = history.chain.versions(history.chain.indexOf(location)).metadata
     val rows = metadata.currentSnapshot.fold(Rows.None)(history.reader.rows(metadata, _))
     val hadNoEffect = operation.plan.exists { plan =>
-      plan.effects.forall(_.mayChangeNothing) && plan.shows(metadata) &&
+      plan.effects.forall(_.mayChangeNothing) && plan.hasChanges(metadata) &&
       plan.effects.foldLeft(rows)((r, e) => e.after(r, history.finished.contents)) == rows
     }
     if (hadNoEffect) None else Some(s"is lost: neither $location nor any other version contains it")

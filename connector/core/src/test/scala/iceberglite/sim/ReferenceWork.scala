@@ -18,7 +18,7 @@ object ReferenceWork {
     override def name: String = "tag"
     override def plan(state: WriterState): Option[Plan] = state.metadata.currentSnapshotId.map { id =>
       val tag = s"t_${state.operation}"
-      Plan(Vector(new SetRef(tag, Tag(id))), shows = _.refs.get(tag).contains(Tag(id)))
+      Plan(Vector(new SetRef(tag, Tag(id))), hasChanges = _.refs.get(tag).contains(Tag(id)))
     }
   }
 
@@ -26,7 +26,7 @@ object ReferenceWork {
     override def name: String = "branch"
     override def plan(state: WriterState): Option[Plan] = state.metadata.currentSnapshotId.map { id =>
       val branch = s"b_${state.operation}"
-      Plan(Vector(new SetRef(branch, Branch(id, Some(3)))), shows = _.refs.get(branch).exists(_.kind == "branch"))
+      Plan(Vector(new SetRef(branch, Branch(id, Some(3)))), hasChanges = _.refs.get(branch).exists(_.kind == "branch"))
     }
   }
 
@@ -34,7 +34,7 @@ object ReferenceWork {
     override def name: String = "remove a reference"
     override def plan(state: WriterState): Option[Plan] =
       state.oneOf(state.metadata.refs.keys.filterNot(_ == Main).toVector.sorted).map { ref =>
-        Plan(Vector(new RemoveRef(ref), MetadataWork.marker(state)), shows = !_.refs.contains(ref))
+        Plan(Vector(new RemoveRef(ref), MetadataWork.marker(state)), hasChanges = !_.refs.contains(ref))
       }
   }
 
@@ -43,7 +43,7 @@ object ReferenceWork {
     override def weight: Int = 1
     override def plan(state: WriterState): Option[Plan] = state.oneOf(state.metadata.snapshots).map { snapshot =>
       val actions = Vector(new SetCurrentSnapshot(snapshot.snapshotId), MetadataWork.marker(state))
-      Plan(actions, shows = _.currentSnapshotId.contains(snapshot.snapshotId))
+      Plan(actions, hasChanges = _.currentSnapshotId.contains(snapshot.snapshotId))
     }
   }
 
@@ -54,7 +54,7 @@ object ReferenceWork {
       val history = state.metadata.currentSnapshot.toVector.flatMap(state.metadata.ancestors(_))
       state.oneOf(history.drop(1)).map { snapshot =>
         val actions = Vector(new RollbackToSnapshot(snapshot.snapshotId), MetadataWork.marker(state))
-        Plan(actions, shows = _.currentSnapshotId.contains(snapshot.snapshotId))
+        Plan(actions, hasChanges = _.currentSnapshotId.contains(snapshot.snapshotId))
       }
     }
   }

@@ -37,7 +37,7 @@ final class SnapshotReader(io: FileIO, contents: SimulatedContents) {
   }
 
   private def livePositions(data: ManifestEntry, deletes: Vector[ManifestEntry]): Set[Int] = {
-    val pretended = contents.file(data.file.path)
+    val simulated = contents.file(data.file.path)
     val ownVectors = deletes.filter(_.file.isDeletionVector).filter(notBefore(_, data))
       .filter(_.file.referencedDataFile.contains(data.file.path))
     if (ownVectors.size > 1) throw new BrokenSnapshot(s"${data.file.path} has ${ownVectors.size} deletion vectors")
@@ -47,7 +47,7 @@ final class SnapshotReader(io: FileIO, contents: SimulatedContents) {
         .flatMap(e => contents.deletedBy(e.file.path).getOrElse(data.file.path, Set.empty[Int])).toSet
     val deletedIds = deletes.filter(d => d.file.content == Content.EqualityDeletes && isInSamePartition(d, data))
       .filter(number(_) > number(data)).flatMap(e => contents.keysOf(e.file.path)).toSet
-    pretended.ids.indices.filterNot(i => byPosition(i) || deletedIds(pretended.ids(i))).toSet
+    simulated.ids.indices.filterNot(i => byPosition(i) || deletedIds(simulated.ids(i))).toSet
   }
 
   private def positionDeletes(deletes: Vector[ManifestEntry]): Vector[ManifestEntry] =

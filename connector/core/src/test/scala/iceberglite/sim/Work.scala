@@ -15,12 +15,12 @@ import iceberglite.table.{Action, Table}
  * The plan of a transaction.
  *
  * @param effects the expected effects of the snapshots that the transaction adds, in order
- * @param shows returns whether table metadata contains the planned changes that create no snapshot
+ * @param hasChanges returns whether table metadata contains the planned changes that create no snapshot
  */
 final case class Plan(
     actions: Vector[Action],
     effects: Vector[Effect] = Vector.empty,
-    shows: TableMetadata => Boolean = _ => true
+    hasChanges: TableMetadata => Boolean = _ => true
 )
 
 /** A kind of operation that simulated writers perform on the table. */
@@ -49,7 +49,7 @@ object Work {
  *
  * @param operation the operation number, which marks everything that the operation creates
  * @param table the table as the writer last saw it, possibly stale
- * @param truth reads the rows of snapshots without faults
+ * @param truth reads snapshots from the storage without injected faults
  */
 final class WriterState(
     val operation: Int,
@@ -116,9 +116,9 @@ final class WriterState(
       metrics
     )
     writePlaceholder(path)
-    val pretended = SimulatedFile(file, category, ids)
-    contents.keep(pretended)
-    pretended
+    val simulated = SimulatedFile(file, category, ids)
+    contents.keep(simulated)
+    simulated
   }
 
   /** Returns the path of a new file, without writing it. */

@@ -14,8 +14,8 @@ import iceberglite.spec.IcebergError.StorageFailed
 import iceberglite.tree.MetadataPool
 
 /**
- * Counts the renewals of each request. A request begins with a time in milliseconds; its n-th renewal returns
- * credentials that expire at n times this time. A request that begins with `refuse` fails.
+ * Counts the renewals of each request. A request begins with a time in milliseconds. The n-th renewal of the request
+ * returns credentials that expire at n times this time. If a request begins with `refuse`, its renewals fail.
  */
 class CountingSource extends CredentialSource {
 
@@ -35,7 +35,7 @@ object CountingSource {
   def of(request: String): AtomicInteger = counts.computeIfAbsent(request, _ => new AtomicInteger)
 }
 
-/** Returns credentials that expire at the time in the request, but not before the test allows it. */
+/** Waits until the test allows the renewal, and then returns credentials that expire at the time in the request. */
 class BlockedSource extends CredentialSource {
 
   override def renew(request: String): VendedSettings = {
@@ -53,7 +53,7 @@ object BlockedSource {
 class CredentialRenewalSuite extends AnyFunSuite {
   private val hour = 3600000L
 
-  /** Returns a configuration with credentials that expire after an hour. The first access is at the time 0. */
+  /** Returns a configuration with credentials that expire at the time `hour`, after a first access at the time 0. */
   private def configuration(
       request: String,
       source: Class[_ <: CredentialSource] = classOf[CountingSource]

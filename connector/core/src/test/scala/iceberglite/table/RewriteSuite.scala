@@ -120,7 +120,7 @@ class RewriteSuite extends AnyFunSuite {
     assert(liveFiles(t.commit(compaction(t.table))) == Vector("both"))
   }
 
-  test("a file that is twice in the table is rewritten only together with its second entry") {
+  test("a file that the table lists twice can be rewritten only if both entries are replaced") {
     val t = withTwoFiles(V2)
     t.append(low)
     val read = t.table
@@ -139,9 +139,9 @@ class RewriteSuite extends AnyFunSuite {
     val carrier = new DeleteCarrier {
       override def carry(deleted: Vector[DeletedPositions], base: TableMetadata): Vector[ContentFile] = Vector.empty
     }
-    val both = Vector(file("new", records = 20, ids = (0, 9)))
+    val replacement = Vector(file("new", records = 20, ids = (0, 9)))
     val since = read.currentSnapshot.get.snapshotId
-    val action = new RewriteFiles(Vector(low, low), both, since, carrier = Some(carrier))
+    val action = new RewriteFiles(Vector(low, low), replacement, since, carrier = Some(carrier))
     assert(rejection(t.commitOn(read, action)).contains("another commit has deleted rows"))
   }
 
@@ -305,7 +305,7 @@ class RewriteSuite extends AnyFunSuite {
     intercept[NotFound](t.commit(new RewriteManifests(Some(0), sortBy = Vector("nope"))))
   }
 
-  test("rewritten manifests can be sorted by another partition field than the first") {
+  test("rewritten manifests can be sorted by a partition field other than the first") {
     val t = new Actions(TableCreation(
       schema,
       Vector(UnboundPartitionField(Vector("category"), Identity), UnboundPartitionField(Vector("id"), Identity))
@@ -323,18 +323,18 @@ class RewriteSuite extends AnyFunSuite {
       val t = withTwoFiles(version)
       val read = t.table
       t.commitOn(read, new RowDelta(Vector(equalityDeletes("eq", beside = low, ids = (3, 12)))))
-      val since = t.table
+      val withDeletes = t.table
       val data = Seq(low, high).filter(f => converted.contains(f.path))
       val deletes =
         if (version == V3) t.vectors("v.puffin", data.map(_ -> Seq(3L)): _*)
         else data.map(f => positionDeletes(s"d-${f.path}", f)).toVector
-      val equality = live(t.store, since).map(_.file).filter(_.content == Content.EqualityDeletes)
-      t.commit(new ConvertDeletes(equality, Vector.empty, deletes, since.currentSnapshot.get.snapshotId))
+      val equality = live(t.store, withDeletes).map(_.file).filter(_.content == Content.EqualityDeletes)
+      t.commit(new ConvertDeletes(equality, Vector.empty, deletes, withDeletes.currentSnapshot.get.snapshotId))
       assert(rejection(t.commitOn(read, compaction(read))).contains("added deletes of its rows"))
     }
   }
 
-  test("a compaction does not conflict with a concurrent rewrite of deletes that it has applied") {
+  test("a compaction does not conflict with a concurrent conversion of equality deletes that it has already applied") {
     val t = withTwoFiles(V3)
     t.commit(new RowDelta(Vector(equalityDeletes("eq", beside = low, ids = (3, 3)))))
     val read = t.table

@@ -82,7 +82,7 @@ object EvolutionRules extends RuleBook("evolution", "Schema evolution") {
     "An error for an invalid change names the full path of the field."
   )(Update, "spec/schema/SchemaCheck.scala")
   val sameAsApacheIceberg: Rule = rule(
-    "as-the-java-library",
+    "same-as-apache-iceberg",
     Evolution,
     "Column changes give the same columns, ids and name mapping as in Apache Iceberg, or both libraries reject them."
   )(Update, "spec/schema/NameMapping.scala")

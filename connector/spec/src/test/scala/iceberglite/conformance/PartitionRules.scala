@@ -52,7 +52,7 @@ object PartitionRules extends RuleBook("partitions", "Partitioning and sorting")
   val transformTypes: Rule = rule(
     "transform-types",
     Transforms,
-    "Each transform accepts the source types, and has the result type, of the specification's table of transforms."
+    "Each transform has the source types and the result type that the specification's table of transforms lists."
   )(
     "spec/partition/Identity.scala",
     "spec/partition/Bucket.scala",
@@ -154,12 +154,12 @@ object PartitionRules extends RuleBook("partitions", "Partitioning and sorting")
   val specEvolution: Rule = rule(
     "spec-evolution",
     Evolution,
-    "A partitioning change creates a partition spec with a new id; fields can be added, removed and replaced."
+    "A change of the partitioning creates a partition spec with a new id; fields can be added, removed and replaced."
   )("spec/update/PartitionSpecChanges.scala")
   val sameAsApacheIceberg: Rule = rule(
-    "as-the-java-library",
+    "same-as-apache-iceberg",
     Evolution,
-    "Partitioning changes give the same fields, ids and names as in Apache Iceberg, or both libraries reject them."
+    "A change of the partition spec gives the same fields, ids and names as in Apache Iceberg, or both reject it."
   )("spec/update/PartitionSpecChanges.scala")
   val newIdsFromLast: Rule = rule(
     "new-ids-from-last",
@@ -176,8 +176,8 @@ object PartitionRules extends RuleBook("partitions", "Partitioning and sorting")
     Evolution,
     "In version 1 a removed field is replaced with void in its position, and new fields are added at the end."
   )("spec/update/PartitionSpecChanges.scala", "spec/table/NewTable.scala")
-  val sourceOfVoidMayGo: Rule = rule(
-    "source-of-void-may-go",
+  val sourceOfVoidCanBeDropped: Rule = rule(
+    "source-of-void-can-be-dropped",
     Evolution,
     "The source column of a void field can be dropped; the source columns of other current fields cannot be dropped."
   )("spec/update/ColumnReferences.scala", "spec/partition/SourceCheck.scala")
@@ -197,7 +197,7 @@ object PartitionRules extends RuleBook("partitions", "Partitioning and sorting")
   val sortSources: Rule = rule(
     "sort-sources",
     Sorting,
-    "Sort order sources exist, are primitive, not nested in a list or map, and have sortable types."
+    "The source columns of a sort order exist, are primitive, are not nested in a list or map, and have sortable types."
   )("spec/partition/UnboundField.scala", "spec/partition/SourceCheck.scala")
   val sortNan: Rule = rule(
     "sort-nan",

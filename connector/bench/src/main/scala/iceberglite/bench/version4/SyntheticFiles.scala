@@ -11,12 +11,12 @@ import iceberglite.spec.types.Literal.{DoubleLiteral, IntLiteral, LongLiteral, S
 import iceberglite.spec.types.Type.{DoubleType, IntType, LongType, StringType}
 
 /**
- * The data files of a table whose files exist only in metadata. The table is partitioned by the column `p`. Files with
- * consecutive numbers are in the same partition, and have consecutive ranges of the column `k`, as if the data had
- * arrived in the order of `k`. The bounds of all other columns are random.
+ * Generates the metadata of data files that do not exist. The table is partitioned by the column `p`. Files with
+ * consecutive numbers have consecutive ranges of the column `k`, as if the data had arrived in the order of `k`. The
+ * bounds of all other columns are random.
  *
  * @param columns the number of columns, all of which have statistics; at least 2
- * @param files the number of files from which the partitions are derived
+ * @param files the total number of files, which are distributed evenly over the partitions
  */
 final class SyntheticFiles(val columns: Int, files: Int) {
   import SyntheticFiles._

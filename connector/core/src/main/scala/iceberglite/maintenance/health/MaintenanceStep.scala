@@ -3,15 +3,15 @@ package iceberglite.maintenance.health
 /**
  * An action that maintains a table.
  *
- * @param name the name in results. If a procedure runs only this action, the procedure has the same name
+ * @param name the name in results, and the name of the procedure that runs only this action, if there is one
  */
 sealed abstract class MaintenanceAction(val name: String) extends Serializable
 
 object MaintenanceAction {
 
   /**
-   * Combines small files by bin-packing, or clusters the files of a clustered table, and removes deleted rows from
-   * files that have many of them.
+   * Combines small files by bin-packing or, if the table has clustering columns, rewrites files along a Hilbert curve.
+   * Also removes deleted rows from files that have many of them.
    */
   case object RewriteDataFiles extends MaintenanceAction("rewrite_data_files")
 
@@ -54,14 +54,14 @@ object MaintenanceAction {
  * What an action would do to a table.
  *
  * @param isDue whether the action is worthwhile
- * @param reason why the action is or is not worthwhile, as a sentence with the numbers
+ * @param reason a sentence that states why the action is or is not worthwhile, with the counts or sizes that decide
  * @param filesBefore the number of files that the action would replace or delete, or the number of snapshots for an
  *   expiration; absent if it is unknown
  * @param filesAfter the expected number of files that replace them, or the number of remaining snapshots for an
  *   expiration
  * @param bytesToRewrite the number of bytes that the action would rewrite
- * @param gainPerByte the number of bytes that the action saves for each byte that it rewrites, including
- *   `read.split.open-file-cost` bytes for each file by which the number of files decreases
+ * @param gainPerByte the benefit divided by `bytesToRewrite`. The benefit is the number of saved bytes, plus
+ *   `read.split.open-file-cost` for each file by which the number of files decreases
  * @param measures the numbers of the table that the decision is based on, by name
  */
 final case class MaintenanceStep(
@@ -86,8 +86,8 @@ object StepStatus {
   case object Skipped extends StepStatus("skipped")
 
   /**
-   * The step failed. Its commits before the error remain. If their results are known, the report contains their
-   * numbers.
+   * The step failed. Its commits before the error remain. The report contains the file and byte counts of these
+   * commits, if they are known.
    */
   case object Failed extends StepStatus("failed")
 }

@@ -25,11 +25,13 @@ final case class DeleteFileToCopy(file: ContentFile, writePath: String)
 final case class CopiedDeleteFile(original: String, copy: WrittenFile)
 
 /**
- * Writes copies of delete files that contain paths of data files. Serializable, so that executors can write the copies.
+ * Copies delete files, and replaces the prefix of the paths of data files in them. Serializable, so that executors can
+ * write the copies.
  *
+ * @param prefixes the prefix of the paths in the original files, and the prefix that replaces it
  * @param properties table properties that configure the writer of the copies
  */
-final case class DeleteFileCopy(io: FileIO, prefixes: PathPrefixes, properties: Map[String, String]) {
+final case class DeleteFileCopier(io: FileIO, prefixes: PathPrefixes, properties: Map[String, String]) {
 
   /**
    * Writes a copy.
@@ -42,29 +44,29 @@ final case class DeleteFileCopy(io: FileIO, prefixes: PathPrefixes, properties: 
     if (file.isDeletionVector) {
       val puffin = PuffinFile.open(io, file.path, Some(file.fileSizeInBytes))
       val length = PuffinWriter.copy(io, puffin, source.writePath)(_.metadata.properties.map {
-        case (BlobProperty.ReferencedDataFile, path) => BlobProperty.ReferencedDataFile -> ofDataFile(path)
+        case (BlobProperty.ReferencedDataFile, path) => BlobProperty.ReferencedDataFile -> withTargetPrefix(path)
         case other => other
       })
       val copy = WrittenFile(source.writePath, file.format, file.recordCount, length, Metrics.Empty, Vector.empty)
       CopiedDeleteFile(file.path, copy)
     } else {
       val files = new PositionDeleteFiles(io, file.format, properties)
-      CopiedDeleteFile(file.path, files.copy(file.path, file.fileSizeInBytes, source.writePath)(ofDataFile))
+      CopiedDeleteFile(file.path, files.copy(file.path, file.fileSizeInBytes, source.writePath)(withTargetPrefix))
     }
   }
 
-  private def ofDataFile(path: String): String = prefixes("data file", path)
+  private def withTargetPrefix(path: String): String = prefixes("data file", path)
 }
 
 /** Copies delete files. Implementations differ in where they run: in this JVM, or on a cluster. */
 trait DeleteFileCopies {
 
   /** Writes the copies. On failure, copies may have been written, which the caller must delete. */
-  def write(files: Vector[DeleteFileToCopy], copy: DeleteFileCopy): Vector[CopiedDeleteFile]
+  def write(files: Vector[DeleteFileToCopy], copier: DeleteFileCopier): Vector[CopiedDeleteFile]
 }
 
 /** Copies delete files in this JVM. */
 object LocalDeleteFileCopies extends DeleteFileCopies {
-  override def write(files: Vector[DeleteFileToCopy], copy: DeleteFileCopy): Vector[CopiedDeleteFile] =
-    MetadataPool.map(files)(copy.write)
+  override def write(files: Vector[DeleteFileToCopy], copier: DeleteFileCopier): Vector[CopiedDeleteFile] =
+    MetadataPool.map(files)(copier.write)
 }

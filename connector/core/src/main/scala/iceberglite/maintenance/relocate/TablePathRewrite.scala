@@ -170,7 +170,7 @@ final class TablePathRewrite(
       distinct.foreach(f => prefixes("delete file", f.path))
       val toCopy = distinct.map(f => DeleteFileToCopy(f, newFile(f.path)))
       if (toCopy.isEmpty) Map.empty
-      else deletes.write(toCopy, DeleteFileCopy(io, prefixes, end.properties)).map(c => c.original -> c.copy).toMap
+      else deletes.write(toCopy, DeleteFileCopier(io, prefixes, end.properties)).map(c => c.original -> c.copy).toMap
     }
 
     private def writeMetadata(version: TableVersion, relocated: TableMetadata): Unit = {

@@ -101,8 +101,8 @@ object DeleteCache {
 /**
  * A cache of decoded delete files, and how a reader uses the cache.
  *
- * @param storageKey part of the key of each cached value. Readers with different files or credentials have different
- *   storage keys, so that they do not share cached values.
+ * @param storageKey part of the key of each cached value. Readers that access storage with a different `FileIO` or with
+ *   different credentials have different storage keys, so that they do not share cached values.
  * @param limits limits of the sizes and idle times of the values that the reader adds to the cache
  * @param spillDirectory local directory for keys of equality deletes that do not fit into memory
  */

@@ -36,9 +36,9 @@ final private[scan] class DeleteIndex private (
   val isEmpty: Boolean = vectors.isEmpty && byDataFile.isEmpty && byPartition.isEmpty && global.isEmpty
 
   /**
-   * Returns a function that finds the deletes of a data file with a data sequence number. Files of the same manifest
-   * and partition share the partition tuple, so that the function looks up the deletes of the partition only once for
-   * all of them. The function is not thread-safe.
+   * Returns a function that finds the delete files that apply to a data file with the given data sequence number. The
+   * entries that a manifest has for one partition share the partition tuple object. The function caches the deletes of
+   * a partition by this object, so that it looks them up only once. The function is not thread-safe.
    */
   def lookup: (ContentFile, Long) => Vector[DeleteFile] = {
     val byTuple = new IdentityHashMap[PartitionTuple, Option[PartitionDeletes]]
@@ -146,7 +146,7 @@ private[scan] object DeleteIndex {
  * Numbers of delete files.
  *
  * @param vectors number of deletion vectors; a Puffin file may contain several
- * @param positionFiles number of position delete files without deletion vectors
+ * @param positionFiles number of position delete files, not counting deletion vectors
  */
 final case class DeleteCounts(vectors: Long, positionFiles: Long, equalityFiles: Long) {
   def total: Long = vectors + positionFiles + equalityFiles
@@ -172,8 +172,8 @@ final private[scan] class DeleteTarget(val file: ContentFile, val sequenceNumber
   }
 
   /**
-   * Fails if the delete file is in another partition than the data file that it references. Delete files apply only to
-   * data of their own partition, so one of the two manifest entries is wrong.
+   * Fails if a deletion vector or position delete file is in another partition than the data file that it references.
+   * These deletes apply only to data files of their own partition, so one of the two manifest entries is wrong.
    */
   def requireSamePartition(delete: DeleteFile): Unit =
     if (delete.file.specId != file.specId || delete.file.partition != file.partition) throw InvalidMetadata(

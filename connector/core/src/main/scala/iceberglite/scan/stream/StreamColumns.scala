@@ -31,10 +31,11 @@ object StreamColumns {
     }
 
   /**
-   * Returns the columns of a table for a stream with fixed columns: those of the newest version that the stream reads,
-   * and those that were dropped and are null in newer rows. Added columns are omitted.
+   * Returns the columns with which a stream reads the current version of a table. The columns of the stream were fixed
+   * when its DataFrame was created. These columns have their current types and names. Columns that were dropped since
+   * then are kept, and are null in newer rows. Columns that were added since then are omitted.
    *
-   * @param fixed the columns that the stream reads
+   * @param fixed the columns of the stream when its DataFrame was created
    */
   def ofFixed(fixed: Schema, current: Schema): Schema =
     current.copy(fields = ofFixed(fixed.fields, current.fields), identifierFieldIds = Set.empty)

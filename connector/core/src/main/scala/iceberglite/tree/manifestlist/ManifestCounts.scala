@@ -8,7 +8,7 @@ final private[tree] class ManifestCounts {
   private val files = Array.fill(EntryStatus.all.size)(0)
   private val rows = Array.fill(EntryStatus.all.size)(0L)
 
-  /** The minimum data sequence number of the live files whose entries contain it and do not inherit it. */
+  /** The minimum data sequence number of the live entries that have an explicit number, and do not inherit one. */
   private var minSequenceNumber: Option[Long] = None
 
   def add(entry: ManifestEntry): Unit = {

@@ -16,7 +16,7 @@ private[root] object ManifestKind {
 
   private val all: Seq[ManifestKind] = Seq(Root, DataLeaf, DeleteLeaf)
 
-  /** Returns the kind with the given name. The name `deletes` of earlier versions is also accepted. */
+  /** Returns the kind with the given name. The name `deletes`, as in versions 1 to 3, is also accepted. */
   def named(name: String): Option[ManifestKind] = if (name == "deletes") Some(DeleteLeaf) else all.find(_.name == name)
 }
 
@@ -35,7 +35,7 @@ private[root] object EntryRules {
     if (!kind.allows(e.content)) Some(s"is not allowed in a ${kind.name} manifest")
     else if (e.recordCount < 0) Some(s"has the negative record count ${e.recordCount}")
     else if (e.fileSizeInBytes.exists(_ < 0)) Some(s"has the negative file size ${e.fileSizeInBytes.mkString}")
-    else content(e).orElse(vector(e)).orElse(version(e))
+    else content(e).orElse(vector(e)).orElse(versionInfo(e))
 
   private def content(e: ContentEntry): Option[String] = {
     val isManifest = e.content == DataManifest || e.content == DeleteManifest
@@ -65,13 +65,13 @@ private[root] object EntryRules {
     if (e.vector.isDefined != isVector) Some(presenceViolation("deletion_vector", isVector))
     else if (isVector && e.referencedFile.isEmpty) Some("has no referenced file")
     else if (!mayReference && e.referencedFile.isDefined)
-      Some("has a referenced file, but its content applies to no single file")
+      Some("has a referenced file, but only deletion vectors and delete manifests may have one")
     else if (isInline && e.content == PositionDeletes)
-      Some("is inline, but only deletion vectors of manifests may be inline")
+      Some("has an inline deletion vector, but only deletion vectors of manifests may be inline")
     else if (!isInline && e.location.isEmpty) Some("has no location")
     else if (!isInline && e.fileSizeInBytes.isEmpty) Some("has no file size")
-    else if (isInline && e.location.nonEmpty) Some("has a location, although it is inline")
-    else if (e.vector.exists(outside(_, e.fileSizeInBytes))) Some("is not within its file")
+    else if (isInline && e.location.nonEmpty) Some("has a location, although its deletion vector is inline")
+    else if (e.vector.exists(outside(_, e.fileSizeInBytes))) Some("has a deletion vector that is not within its file")
     else None
   }
 
@@ -80,19 +80,20 @@ private[root] object EntryRules {
     case _: Inline => false
   }
 
-  private def version(e: ContentEntry): Option[String] = {
-    val v = e.version
+  private def versionInfo(e: ContentEntry): Option[String] = {
+    val info = e.version
     val isManifest = e.content == DataManifest || e.content == DeleteManifest
-    if (v.sequenceNumber.exists(_ < 0) || v.fileSequenceNumber.exists(_ < 0)) Some("has a negative sequence number")
-    else if (v.status != EntryStatus.Added && !isComplete(v))
-      Some("is not added, and therefore must have a snapshot id and sequence numbers")
-    else if (isManifest && v.sequenceNumber != v.fileSequenceNumber)
+    if (info.sequenceNumber.exists(_ < 0) || info.fileSequenceNumber.exists(_ < 0))
+      Some("has a negative sequence number")
+    else if (info.status != EntryStatus.Added && !isComplete(info))
+      Some("does not have the status added, and therefore must have a snapshot id and sequence numbers")
+    else if (isManifest && info.sequenceNumber != info.fileSequenceNumber)
       Some("has different data and file sequence numbers, which must be equal for a manifest")
     else None
   }
 
-  private def isComplete(v: VersionInfo): Boolean =
-    v.snapshotId.isDefined && v.sequenceNumber.isDefined && v.fileSequenceNumber.isDefined
+  private def isComplete(info: VersionInfo): Boolean =
+    info.snapshotId.isDefined && info.sequenceNumber.isDefined && info.fileSequenceNumber.isDefined
 
   private def presenceViolation(field: String, isRequired: Boolean): String =
     if (isRequired) s"has no $field, which its content requires"

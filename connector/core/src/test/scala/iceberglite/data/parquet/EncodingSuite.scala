@@ -25,13 +25,14 @@ class EncodingSuite extends AnyFunSuite with TemporaryDirectory with ParquetFile
     assert(read(path, EncodedRecords.schema) == rows)
   }
 
-  private def column(of: String): ColumnDescriptor = parseMessageType(s"message m { $of c; }").getColumns.get(0)
+  private def column(fieldType: String): ColumnDescriptor =
+    parseMessageType(s"message m { $fieldType c; }").getColumns.get(0)
 
-  private def page(of: ColumnDescriptor, values: Int, bytes: Array[Byte]): DataPage = new DataPageV1(
+  private def page(column: ColumnDescriptor, values: Int, bytes: Array[Byte]): DataPage = new DataPageV1(
     BytesInput.from(bytes),
     values,
     bytes.length,
-    Statistics.createStats(of.getPrimitiveType),
+    Statistics.createStats(column.getPrimitiveType),
     Encoding.RLE,
     Encoding.RLE,
     Encoding.BYTE_STREAM_SPLIT
@@ -57,8 +58,8 @@ class EncodingSuite extends AnyFunSuite with TemporaryDirectory with ParquetFile
     val long = ByteBuffer.allocate(8).order(ByteOrder.LITTLE_ENDIAN).putInt(1000).array
     intercept[ParquetDecodingException](ByteStreamSplit.decode(page(optional, 1, long), optional))
     intercept[ParquetDecodingException](ByteStreamSplit.decode(page(optional, 1, Array[Byte](1, 2)), optional))
-    val needed = column("required int32")
-    intercept[ParquetDecodingException](ByteStreamSplit.decode(page(needed, 1, Array[Byte](1, 2, 3, 4, 5)), needed))
+    val required = column("required int32")
+    intercept[ParquetDecodingException](ByteStreamSplit.decode(page(required, 1, Array[Byte](1, 2, 3, 4, 5)), required))
     val text = column("required binary")
     intercept[ParquetDecodingException](ByteStreamSplit.decode(page(text, 1, Array[Byte](1, 2, 3, 4)), text))
   }

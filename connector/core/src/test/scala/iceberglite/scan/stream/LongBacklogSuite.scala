@@ -76,16 +76,21 @@ private object LongHistoryIO {
 object LongBacklog {
   private val Limit = StreamLimit(files = Some(50))
 
-  /** @param args the number of commits, how many of them are read at each end, and a path for the metadata file */
+  /**
+   * Runs the program.
+   *
+   * @param args the number of commits, how many of the first and of the last commits are read, and a path for the
+   *   metadata file
+   */
   def main(args: Array[String]): Unit = {
-    val (commits, ofEnd, file) = (args(0).toLong, args(1).toLong, Paths.get(args(2)))
+    val (commits, readAtEachEnd, file) = (args(0).toLong, args(1).toLong, Paths.get(args(2)))
     LongHistory.write(commits.toInt, "mem:/t", file)
     val metadata = TableMetadataJson.read(file.toString, Files.readAllBytes(file))
     val io = new LongHistoryIO(new CountingMemoryIO, metadata)
     val reader = new BacklogReader(StreamState(TreeTable("lite.db.t", io, metadata), metadata.currentSnapshot))
     val before = reader.mostUsed
-    reader.read(Empty, ofEnd)
-    reader.read(After(commits - ofEnd), Long.MaxValue)
+    reader.read(Empty, readAtEachEnd)
+    reader.read(After(commits - readAtEachEnd), Long.MaxValue)
     println(s"$before ${reader.mostUsed} ${reader.files} ${io.reads.get}")
   }
 
@@ -105,7 +110,7 @@ object LongBacklog {
         planner.prepare(state, offset, Limit)
         batches += 1
         if (batches % 20 == 1) {
-          // The garbage of a running preparation must not count. The batch that it found does.
+          // Temporary objects of a running preparation must not be measured, but the batch that it prepares must.
           planner.awaitPreparation()
           mostUsed = math.max(mostUsed, usedMebibytes())
         }
@@ -148,7 +153,7 @@ class LongBacklogSuite extends AnyFunSuite {
     ) {
       val Array(metadata, most, files, reads) = run(commits, heap)
       info(s"The metadata needs $metadata MiB. While the stream reads, up to $most MiB are in use.")
-      assert(most - metadata <= 16, "the heap that the position and the length of the backlog add")
+      assert(most - metadata <= 16, "MiB of heap that the stream needs in addition to the metadata")
       assert(files == 2000)
       // One batch is read in advance when the first part ends.
       assert(reads >= 2 * files && reads <= 2 * files + 2 * 100, "a manifest list and a manifest for each commit")

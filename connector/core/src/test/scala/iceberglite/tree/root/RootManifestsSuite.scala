@@ -181,7 +181,7 @@ class RootManifestsSuite extends AnyFunSuite {
     leaf.copy(manifest = Some(counts.copy(existingFiles = -2))) -> "negative count in manifest_stats",
     deletes.copy(manifest = Some(counts.copy(deletedRows = -1L))) -> "negative count in manifest_stats",
     leaf.copy(version = existing.copy(fileSequenceNumber = Some(9L))) -> "must be equal for a manifest",
-    inline.copy(location = "mem:/x") -> "although it is inline"
+    inline.copy(location = "mem:/x") -> "although its deletion vector is inline"
   )
 
   test("entries that violate a rule are neither read nor written") {

@@ -45,7 +45,7 @@ trait NamespaceOperations extends SupportsNamespaces {
     val changesByKey = changes.foldLeft(Map.empty[String, Option[String]]) {
       case (sofar, set: NamespaceChange.SetProperty) => sofar + (set.property -> Some(set.value))
       case (sofar, remove: NamespaceChange.RemoveProperty) => sofar + (remove.property -> None)
-      case (_, other) => throw Unsupported(s"the change $other of a namespace", "Only properties can be set or removed")
+      case (_, other) => throw Unsupported(s"the namespace change $other", "Only properties can be set or removed")
     }
     val set = changesByKey.collect { case (key, Some(value)) => key -> value }
     catalog.alterNamespace(namespace.toVector, set, changesByKey.keySet -- set.keySet)

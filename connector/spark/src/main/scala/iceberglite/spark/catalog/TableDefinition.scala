@@ -100,8 +100,9 @@ object TableDefinition {
       Seq(TableCatalog.OPTION_PREFIX, RecordApplicationVersion.Prefix).exists(key.startsWith)
 
   private val rejectedKeys: Map[String, String] = Map(
-    TableDescription.SortOrder -> "A sort order cannot be set as a property; remove it",
-    TableDescription.IdentifierFields -> "Identifier fields cannot be set as a property; remove it",
+    TableDescription.SortOrder -> "A sort order cannot be set as a property; use ALTER TABLE ... WRITE ORDERED BY",
+    TableDescription.IdentifierFields ->
+      "Identifier fields cannot be set as a property; use ALTER TABLE ... SET IDENTIFIER FIELDS",
     "hive.stored-as" -> "STORED AS is for Hive tables; write USING iceberg",
     "hive.serde" -> "ROW FORMAT is for Hive tables; write USING iceberg"
   )

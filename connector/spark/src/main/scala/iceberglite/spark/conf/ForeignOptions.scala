@@ -6,6 +6,12 @@ import iceberglite.spec.property.ForeignSetting.{accepted, rejected, warned}
 /**
  * The options, configurations, table properties, system properties and Hadoop settings of Apache Iceberg that the
  * connector does not support.
+ *
+ *   - A `rejected` setting is an error.
+ *   - A `warned` setting is ignored, with a warning in the log.
+ *   - An `accepted` setting is ignored silently, because it would not change what the connector does.
+ *
+ * The argument `harmless` is a value for which nothing is reported, because it requests what the connector does anyway.
  */
 object ForeignOptions {
   private val Polling = "A streaming query polls the table and plans the next micro-batch when the trigger fires"
@@ -13,13 +19,17 @@ object ForeignOptions {
   private val Ordered = "Columns are matched by name, in any order"
   private val NewerSpark = "The setting applies only to later releases of Spark"
   private val Shredding = "Variants are always written without shredding"
-  private val NoEncryption = "Files would be written without encryption. Use an engine that encrypts, or remove it"
+  private val NoEncryption =
+    "Files would be written without encryption. Use an engine that encrypts, or remove this setting"
 
   val read: ForeignSettings = new ForeignSettings(
     "read option",
     Seq(
-      rejected("scan-task-set-id", "Staged scan tasks are not supported, and all rows would be read. Remove it"),
-      warned("locality", Locality, "false"),
+      rejected(
+        "scan-task-set-id",
+        "Staged scan tasks are not supported, and all rows would be read. Remove this setting"
+      ),
+      warned("locality", Locality, harmless = "false"),
       accepted("async-micro-batch-planning-enabled", Polling),
       accepted("streaming-snapshot-polling-interval-ms", Polling),
       accepted("async-queue-preload-file-limit", Polling),
@@ -32,10 +42,10 @@ object ForeignOptions {
     Seq(
       rejected(
         "rewritten-file-scan-task-set-id",
-        "Rewriting staged files is not supported, and rows would be duplicated. Remove it"
+        "Rewriting staged files is not supported, and rows would be duplicated. Remove this setting"
       ),
       accepted("check-ordering", Ordered),
-      warned("shred-variants", Shredding, "false"),
+      warned("shred-variants", Shredding, harmless = "false"),
       warned("variant-inference-buffer-size", Shredding)
     )
   )
@@ -44,8 +54,8 @@ object ForeignOptions {
     "configuration",
     Seq(
       accepted("spark.sql.iceberg.check-ordering", Ordered),
-      warned("spark.sql.iceberg.locality.enabled", Locality, "false"),
-      warned("spark.sql.iceberg.executor-cache.locality.enabled", Locality, "false"),
+      warned("spark.sql.iceberg.locality.enabled", Locality, harmless = "false"),
+      warned("spark.sql.iceberg.executor-cache.locality.enabled", Locality, harmless = "false"),
       warned(
         "spark.sql.iceberg.report-column-stats",
         "Set spark.sql.cbo.enabled=false to plan without column statistics"
@@ -53,19 +63,24 @@ object ForeignOptions {
       accepted("spark.sql.iceberg.async-micro-batch-planning-enabled", Polling),
       warned(
         "spark.sql.iceberg.view.schema-binding-mode",
-        "The columns of a view's query must fit the types of the view without loss",
-        "binding"
+        "Only the mode binding is supported: the columns of a view's query are cast to the types of the view, and " +
+          "casts that could lose values are rejected",
+        harmless = "binding"
       ),
-      warned("spark.sql.iceberg.identifier-fields-rely", NewerSpark, "false"),
-      warned("spark.sql.iceberg.shred-variants", Shredding, "false"),
+      warned("spark.sql.iceberg.identifier-fields-rely", NewerSpark, harmless = "false"),
+      warned("spark.sql.iceberg.shred-variants", Shredding, harmless = "false"),
       warned("spark.sql.iceberg.variant-inference-buffer-size", Shredding),
       rejected(
         "spark.sql.iceberg.use-timestamp-without-timezone-in-new-tables",
         "New tables would have different column types. Declare the columns as TIMESTAMP_NTZ, or set " +
           "spark.sql.timestampType",
-        "false"
+        harmless = "false"
       ),
-      warned("spark.sql.iceberg.handle-timestamp-without-timezone", "Spark 3.5 supports TIMESTAMP_NTZ", "false")
+      warned(
+        "spark.sql.iceberg.handle-timestamp-without-timezone",
+        "Spark 3.5 supports TIMESTAMP_NTZ",
+        harmless = "false"
+      )
     )
   )
 
@@ -77,9 +92,16 @@ object ForeignOptions {
         "iceberg.worker.num-threads",
         "The number of cores of Spark determines how many manifests are read in parallel"
       ),
-      warned("iceberg.worker.delete-num-threads", "It applies to a thread pool of Apache Iceberg"),
-      warned("iceberg.scan.plan-in-worker-pool", "Manifests are read in parallel, or by a Spark job", "true"),
-      warned("iceberg.io.manifest.cache.fileio-max", "Set io.manifest.cache.max-total-bytes of the catalog")
+      warned(
+        "iceberg.worker.delete-num-threads",
+        "It applies to a thread pool of Apache Iceberg that this connector does not have"
+      ),
+      warned(
+        "iceberg.scan.plan-in-worker-pool",
+        "Manifests are read in parallel, or by a Spark job",
+        harmless = "true"
+      ),
+      warned("iceberg.io.manifest.cache.fileio-max", "Set the catalog property `io.manifest.cache.max-total-bytes`")
     )
   )
 
@@ -89,12 +111,15 @@ object ForeignOptions {
     Seq(
       rejected(
         "iceberg.tables.hadoop.lock-impl",
-        "Commits to tables by path take no lock, and writers that rely on the lock could overwrite them. Remove it " +
-          "if no other writer needs the lock",
-        "org.apache.iceberg.util.lockmanagers$inmemorylockmanager"
+        "Commits to tables by path take no lock, because they create the metadata file exclusively, but writers that " +
+          "rely on the lock could overwrite them. Remove this setting if no other writer needs the lock",
+        harmless = "org.apache.iceberg.util.lockmanagers$inmemorylockmanager"
       ),
-      warned("iceberg.tables.hadoop.*", "No lock manager is used: commits are exclusive without one"),
-      warned("iceberg.hive.client-pool-size", "Set the catalog property clients"),
+      warned(
+        "iceberg.tables.hadoop.*",
+        "No lock manager is used, because commits are exclusive without a lock manager"
+      ),
+      warned("iceberg.hive.client-pool-size", "Set the catalog property `clients`"),
       warned("iceberg.hive.metadata-refresh-max-retries", "Reads of metadata are retried by the file system"),
       warned("iceberg.hive.table-level-lock-evict-ms", "Locks within a process are removed when nothing waits for them")
     )
@@ -104,9 +129,13 @@ object ForeignOptions {
     "write.parquet.bloom-filter-max-bytes"
 
   private def ofParquet(prefix: String): Seq[ForeignSetting] = Seq(
-    warned(s"$prefix.bloom-filter-adaptive-enabled", Adaptive, "false"),
-    warned(s"$prefix.row-group-size-track-uncompressed", "Parquet determines the sizes of row groups", "false"),
-    warned(s"$prefix.shred-variants", Shredding, "false"),
+    warned(s"$prefix.bloom-filter-adaptive-enabled", Adaptive, harmless = "false"),
+    warned(
+      s"$prefix.row-group-size-track-uncompressed",
+      "Parquet determines the sizes of row groups",
+      harmless = "false"
+    ),
+    warned(s"$prefix.shred-variants", Shredding, harmless = "false"),
     warned(s"$prefix.variant-inference-buffer-size", Shredding)
   )
 
@@ -118,17 +147,17 @@ object ForeignOptions {
         "write.location-provider.impl",
         "Classes of other implementations are not loaded. Set write.object-storage.enabled or write.data.path instead"
       ),
-      warned("read.orc.vectorization.enabled", "ORC files are always read in batches", "true"),
+      warned("read.orc.vectorization.enabled", "ORC files are always read in batches", harmless = "true"),
       warned(
         "read.orc.vectorization.batch-size",
         "Set read.parquet.vectorization.batch-size, which applies to all formats"
       ),
-      warned("identifier-fields.rely", "Spark plans without relying on identifier fields", "false"),
+      warned("identifier-fields.rely", "Spark plans without relying on identifier fields", harmless = "false"),
       warned(
         "write.spark.auto-schema-evolution.enabled",
         "Columns are added only if a write requests it: set merge-schema, or use MERGE WITH SCHEMA EVOLUTION"
       ),
-      accepted("write.upsert.enabled", "It applies to Flink only, also in Apache Iceberg"),
+      accepted("write.upsert.enabled", "In Apache Iceberg, too, only Flink uses this property"),
       accepted(
         "compatibility.snapshot-id-inheritance.enabled",
         "Manifests are always written in a form that all readers support"

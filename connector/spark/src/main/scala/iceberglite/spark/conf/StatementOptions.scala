@@ -85,7 +85,7 @@ object StatementOptions {
     "statement-retries",
     s"It must be 0 to $MaxRetries",
     "Maximum number of times that a DELETE, UPDATE or MERGE, or a write of the Scala API, is planned and run again " +
-      "after a commit conflict; the session setting does not apply to writes",
+      "after a commit conflict; the session setting does not apply to the writes of the Scala API",
     0
   )(text => Try(text.toInt).toOption.filter(n => n >= 0 && n <= MaxRetries))
     .inSession("spark.sql.iceberg-lite.statement-retries")

@@ -5,8 +5,8 @@ import org.apache.spark.sql.SparkSession
 
 import iceberglite.maintenance.relocate.{
   CopiedDeleteFile,
+  DeleteFileCopier,
   DeleteFileCopies,
-  DeleteFileCopy,
   DeleteFileToCopy,
   LocalDeleteFileCopies
 }
@@ -23,19 +23,19 @@ final private[iceberglite] class SessionDeleteFileCopies(
     maxLocalFiles: Int = SessionDeleteFileCopies.MaxLocalFiles
 ) extends DeleteFileCopies {
 
-  override def write(files: Vector[DeleteFileToCopy], copy: DeleteFileCopy): Vector[CopiedDeleteFile] =
-    if (files.size <= maxLocalFiles) LocalDeleteFileCopies.write(files, copy)
+  override def write(files: Vector[DeleteFileToCopy], copier: DeleteFileCopier): Vector[CopiedDeleteFile] =
+    if (files.size <= maxLocalFiles) LocalDeleteFileCopies.write(files, copier)
     else {
       val context = session.sparkContext
-      val settings = context.broadcast(serialize(copy))
+      val settings = context.broadcast(serialize(copier))
       val results = distribute(context, files).map { group =>
         ClusterJob.encodeResult {
-          val writer = deserialize[DeleteFileCopy](settings.value)
+          val taskCopier = deserialize[DeleteFileCopier](settings.value)
           val toCopy = deserialize[Vector[DeleteFileToCopy]](group)
           // A previous attempt of the task may have left copies. They are deleted, because writers never overwrite a
           // file.
-          if (TaskContext.get().attemptNumber() > 0) toCopy.foreach(f => writer.io.delete(f.writePath))
-          serialize(toCopy.map(writer.write))
+          if (TaskContext.get().attemptNumber() > 0) toCopy.foreach(f => taskCopier.io.delete(f.writePath))
+          serialize(toCopy.map(taskCopier.write))
         }
       }.collect()
       results.toVector.flatMap(r => deserialize[Vector[CopiedDeleteFile]](ClusterJob.decodeResult(r)))

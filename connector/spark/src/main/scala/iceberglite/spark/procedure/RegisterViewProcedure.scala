@@ -7,7 +7,7 @@ import iceberglite.spark.view.ViewName
 import iceberglite.spec.IcebergError.{AlreadyExists, Unsupported}
 import iceberglite.spec.ObjectKind
 
-/** `CALL catalog.system.register_view(table, metadata_file)` */
+/** `CALL catalog.system.register_view(table, metadata_file)`. The argument `table` is the name of the view. */
 object RegisterViewProcedure extends Procedure {
   private val file = Parameter.required(
     "metadata_file",

@@ -37,9 +37,9 @@ import iceberglite.spec.schema.MetadataColumns
  * row of the source, or that satisfies the condition of a WHEN NOT MATCHED BY SOURCE clause. Nothing is added if one of
  * these clauses has no condition.
  *
- * The rule also pushes the part of this disjunction down that depends on the table only, so that other files are not
- * even searched: for `ON t.id = u.id AND t.day = '2024-01-01' WHEN NOT MATCHED BY SOURCE AND t.n > 5`, this part is
- * `t.day = '2024-01-01' OR t.n > 5`.
+ * The rule also pushes down a weaker condition that depends on the table only, so that other files are not even
+ * searched: for `ON t.id = u.id AND t.day = '2024-01-01' WHEN NOT MATCHED BY SOURCE AND t.n > 5`, this
+ * condition is `t.day = '2024-01-01' OR t.n > 5`.
  */
 object AddGroupFilterForUnmatched extends Rule[LogicalPlan] with PredicateHelper {
 
@@ -91,7 +91,7 @@ object AddGroupFilterForUnmatched extends Rule[LogicalPlan] with PredicateHelper
 
   private val NoMatch = Match(Literal.FalseLiteral, Literal.FalseLiteral)
 
-  /** Returns the condition that a row has a match; absent if it does not depend on the row. */
+  /** Returns the condition that a row of the table has a match; absent if `on` uses no column of the table. */
   private def matchOf(on: Expression, source: LogicalPlan, columns: AttributeSet): Option[Match] = {
     val outer = on.references.intersect(columns).toSeq
     val ofTable = splitConjunctivePredicates(on).filter(_.references.subsetOf(columns))
@@ -155,8 +155,8 @@ object SplitGroupFilter extends Rule[LogicalPlan] with PredicateHelper {
   }
 
   /**
-   * Matches a condition on the rows of an iceberg-lite table, and on whether they have a match in a join, with or
-   * without a selection of columns.
+   * Matches a filter on the result of an existence join whose left side is an iceberg-lite table, with or without a
+   * projection of columns.
    */
   private object FileSearch {
     def unapply(plan: LogicalPlan): Option[(Expression, Join, DataSourceV2Relation)] = plan match {
@@ -175,7 +175,10 @@ object SplitGroupFilter extends Rule[LogicalPlan] with PredicateHelper {
     }
   }
 
-  /** Returns the other part of a disjunction of the result of an existence join; absent for other conditions. */
+  /**
+   * Returns the other alternatives of a disjunction that contains the result of an existence join. Absent if the
+   * condition is not such a disjunction, or if another alternative can fail or also uses the result of the join.
+   */
   private def othersIn(condition: Expression, join: Join): Option[Expression] = join.joinType match {
     case ExistenceJoin(exists) =>
       val (matches, others) = splitDisjunctivePredicates(condition).partition(_.semanticEquals(exists))

@@ -18,8 +18,8 @@ import iceberglite.spark.rules.PrepareRowLevelOperations.Target
 import iceberglite.spark.table.SparkTable
 
 /**
- * Replaces Spark's checks for nulls in the rows of a write by checks whose errors have a condition. Checks that the
- * query itself contains, such as those of a typed Dataset, are kept.
+ * Replaces Spark's checks for nulls in the rows of a write with checks that raise errors with an error condition (error
+ * class). Checks that the query itself contains, such as those of a typed Dataset, are kept.
  */
 object RequireValues extends Rule[LogicalPlan] {
 

@@ -67,8 +67,8 @@ final private[sql] class SqlTokens(sql: String) {
   }
 
   /**
-   * Converts an index of the lexer, which counts code points, to an index that counts characters. The index must not be
-   * lower than in the previous call.
+   * Converts an index of the lexer, which counts code points, to an index in `sql`, which counts UTF-16 code units. The
+   * argument must not be lower than in the previous call.
    */
   private def charIndex(codePoint: Int): Int = {
     position = sql.offsetByCodePoints(position, codePoint - codePoints)

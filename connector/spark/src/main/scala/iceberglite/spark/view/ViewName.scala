@@ -53,9 +53,9 @@ final case class ViewName(catalog: LiteCatalog, views: ViewCatalog, ident: Ident
     SparkErrors.in(toString)(find().map(state => ViewDescription.columns(state.metadata)))
 
   /**
-   * Makes an earlier version of the view current. The view property with the names of the query's columns, which other
-   * engines read, is set to the value in the summary of the version. If the summary has no such value, because a REST
-   * server may not keep summaries, the property is removed.
+   * Makes an earlier version of the view current. A view property tells other engines the names of the query's columns.
+   * The property is set to the value in the summary of the version. If the summary does not contain the value, the
+   * property is removed. The value can be missing because REST servers need not keep summaries.
    *
    * @return the metadata before and after the change
    * @throws iceberglite.spec.IcebergError.NotFound if the view or the version does not exist

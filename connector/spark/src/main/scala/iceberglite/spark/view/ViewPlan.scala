@@ -20,8 +20,11 @@ import iceberglite.table.ViewState
 private[view] object ViewPlan {
 
   /**
-   * A view and its identity. The same view can have several names: in catalogs with the same storage, and in a catalog
-   * that ignores the case of names.
+   * A view on a path of nested views. Two steps are the same view if they have the same name, or the same UUID and
+   * location. A view can have several names: in catalogs with the same storage, and in a catalog that ignores the case
+   * of names.
+   *
+   * @param metadata absent if the view does not exist
    */
   final private case class Step(view: ViewName, metadata: Option[ViewMetadata]) {
     def isSame(that: Step): Boolean = view.parts == that.view.parts || identity.exists(that.identity.contains)
@@ -34,8 +37,9 @@ private[view] object ViewPlan {
   private val Path = TreeNodeTag[Seq[Step]]("iceberglite.view.path")
 
   /**
-   * The views whose queries this thread is analyzing, outermost first. A view's query can use views of Spark's session
-   * catalog, which Spark resolves. Therefore, the plan cannot contain this path.
+   * The views whose queries this thread is analyzing, outermost first. The path is kept for the thread, and not in the
+   * plan, because a view's query can use views of Spark's session catalog. Spark resolves these views, and does not
+   * pass the path on to the views in their queries.
    */
   private val enclosingViews = new DynamicVariable[Seq[Step]](Nil)
 

@@ -4,7 +4,10 @@ import org.apache.spark.sql.Row
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
-/** Tests bin-packing of Parquet files without deleted rows, whose columns are copied instead of their rows. */
+/**
+ * Tests bin-packing of Parquet files that have no deleted rows. The column chunks of these files are copied, and their
+ * rows are not decoded.
+ */
 class ColumnCopySuite extends AnyFunSuite with RewriteFixture {
   private val values = Seq(
     "BOOLEAN" -> "id % 2 = 0",
@@ -22,7 +25,10 @@ class ColumnCopySuite extends AnyFunSuite with RewriteFixture {
     "MAP<STRING, ARRAY<INT>>" -> "map('k', array(id, NULL), concat('l', id), NULL)"
   )
 
-  /** Creates a table with 1,200 rows in the given number of files. The column `id` is required in the files. */
+  /**
+   * Creates a table with 1,200 rows in the given number of files. The column `id` is required in the files, because
+   * Spark knows that the rows have no null in it.
+   */
   private def table(version: Int, files: Int, byPeer: Boolean = false): String = {
     val definitions = values.zipWithIndex.map { case ((dataType, _), i) => s"c$i $dataType" }.mkString(", ")
     val t = create(s"id BIGINT, $definitions", version, "copy-on-write", "write.distribution-mode" -> "none")
@@ -41,7 +47,7 @@ class ColumnCopySuite extends AnyFunSuite with RewriteFixture {
 
   for (version <- Seq(2, 3); byPeer <- Seq(false, true))
     test(
-      s"copied files have the rows and metrics of a single written file, version $version" +
+      s"a file of copied columns keeps the rows and has the metrics of a file written row by row, version $version" +
         (if (byPeer) ", files of Apache Iceberg" else ""),
       Slow
     ) {

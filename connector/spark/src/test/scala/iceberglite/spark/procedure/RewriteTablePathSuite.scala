@@ -9,7 +9,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
 import iceberglite.Sampling
-import iceberglite.maintenance.relocate.{DeleteFileCopy, DeleteFileToCopy, LocalDeleteFileCopies, PathPrefixes}
+import iceberglite.maintenance.relocate.{DeleteFileCopier, DeleteFileToCopy, LocalDeleteFileCopies, PathPrefixes}
 import iceberglite.spark.SharedSession
 import iceberglite.spark.maintenance.SessionDeleteFileCopies
 import iceberglite.spark.rowlevel.StatementFixture
@@ -140,7 +140,7 @@ class RewriteTablePathSuite extends AnyFunSuite with StatementFixture {
           val staging = newDirectory("staging").toUri.toString
           val distinct = files.groupBy(_.path).values.map(_.head).toVector.sortBy(_.path)
           val toCopy = distinct.zipWithIndex.map { case (f, i) => DeleteFileToCopy(f, s"${staging}copy-$i") }
-          val copied = copies.write(toCopy, DeleteFileCopy(table.io, prefixes, table.properties))
+          val copied = copies.write(toCopy, DeleteFileCopier(table.io, prefixes, table.properties))
           assert(copied.zip(toCopy).forall { case (c, f) =>
             table.io.read(f.writePath).length == c.copy.fileSizeInBytes
           })

@@ -21,8 +21,8 @@ import iceberglite.table.action.ExpireOptions
 class RunningReadsSuite extends AnyFunSuite with StatementFixture {
   implicit override val patienceConfig: PatienceConfig = PatienceConfig(Span(60, Seconds), Span(20, Millis))
 
-  /** Creates a table with four snapshots. @return the name of the table, and the ids of its snapshots */
-  private def changed(): (String, Seq[Long]) = {
+  /** Creates a table with four snapshots. @return the name of the table, and the ids of its snapshots, oldest first */
+  private def tableWithSnapshots(): (String, Seq[Long]) = {
     val t = newTable()
     sql(s"CREATE TABLE $t (id INT) USING iceberg")
     (1 to 4).foreach(i => sql(s"INSERT OVERWRITE $t VALUES ($i)"))
@@ -39,7 +39,7 @@ class RunningReadsSuite extends AnyFunSuite with StatementFixture {
 
   private def runningReads(table: String): Vector[Set[Long]] = new SessionRunningReads(spark).of(live(table).metadata)
 
-  /** Runs `body` while a query of the snapshots is running, in one task. */
+  /** Runs `body` while a query reads the snapshots, all of them in one task. */
   private def whileReading[A](table: String, snapshots: Long*)(body: => A): A =
     whileRunning(table, snapshots: _*) { wait =>
       val rowsOf = snapshots.map(id => spark.read.option("snapshot-id", id).table(table)).reduce(_ union _)
@@ -47,8 +47,11 @@ class RunningReadsSuite extends AnyFunSuite with StatementFixture {
     }(body)
 
   /**
-   * Runs `body` while a query of the snapshots is running. @param query runs a query that calls the function with the
-   * given name
+   * Runs `body` while a query is running.
+   *
+   * @param snapshots the snapshots that the query reads
+   * @param query runs the query. Its argument is the name of a SQL function that the query must call for its rows. The
+   *   function waits until `body` has ended
    */
   private def whileRunning[A](table: String, snapshots: Long*)(query: String => Any)(body: => A): A = {
     val name = s"${ns}_${SharedSession.counter.incrementAndGet()}"
@@ -67,12 +70,12 @@ class RunningReadsSuite extends AnyFunSuite with StatementFixture {
   }
 
   test("without running queries there is no warning") {
-    val (t, _) = changed()
+    val (t, _) = tableWithSnapshots()
     assert(warning(t).isEmpty)
   }
 
   test("the warning counts the running queries that read snapshots which expire, even in a dry run") {
-    val (t, ids) = changed()
+    val (t, ids) = tableWithSnapshots()
     whileReading(t, ids(0), ids(2)) {
       assert(warning(t).exists(_.startsWith("1 running query reads 2 of the 3 snapshots that expire")))
       assert(warning(t, "retain_last => 2").exists(_.startsWith("1 running query reads 1 of the 2 snapshots")))
@@ -82,12 +85,12 @@ class RunningReadsSuite extends AnyFunSuite with StatementFixture {
   }
 
   test("a running UPDATE counts as a read of the current snapshot, and causes no warning") {
-    val (t, ids) = changed()
+    val (t, ids) = tableWithSnapshots()
     whileRunning(t, ids.last)(wait => sql(s"UPDATE $t SET id = $wait(id)"))(assert(warning(t).isEmpty))
   }
 
   test("the Scala method counts running queries as the procedure does") {
-    val (t, ids) = changed()
+    val (t, ids) = tableWithSnapshots()
     val options = ExpireOptions(olderThanMs = Some(System.currentTimeMillis), retainLast = Some(1))
     whileReading(t, ids(0)) {
       val reads = IcebergTable.forName(spark, t).expireSnapshots(options, dryRun = true).reads
@@ -96,7 +99,7 @@ class RunningReadsSuite extends AnyFunSuite with StatementFixture {
   }
 
   test("VACUUM and its dry run return a row with the warning") {
-    val (t, ids) = changed()
+    val (t, ids) = tableWithSnapshots()
     def warnings(statement: String): Seq[Row] = rows(statement).filter(_.getString(0) == "warning")
     assert(warnings(s"VACUUM $t RETAIN 0 HOURS DRY RUN").isEmpty)
     whileReading(t, ids(0), ids(2)) {
@@ -109,7 +112,7 @@ class RunningReadsSuite extends AnyFunSuite with StatementFixture {
   }
 
   test("the message of maintain contains the warning") {
-    val (t, ids) = changed()
+    val (t, ids) = tableWithSnapshots()
     sql(s"ALTER TABLE $t SET TBLPROPERTIES ('history.expire.max-snapshot-age-ms' = '1')")
     whileReading(t, ids(0)) {
       val steps = IcebergTable.forName(spark, t).maintain()
@@ -119,8 +122,8 @@ class RunningReadsSuite extends AnyFunSuite with StatementFixture {
   }
 
   test("queries of the current snapshot and of other tables cause no warning") {
-    val (t, ids) = changed()
-    val (other, otherIds) = changed()
+    val (t, ids) = tableWithSnapshots()
+    val (other, otherIds) = tableWithSnapshots()
     whileReading(t, ids.last) {
       assert(runningReads(other).isEmpty)
       assert(warning(t).isEmpty)

@@ -70,18 +70,18 @@ private[rowlevel] class RandomStatements(random: Random) {
       "WHEN MATCHED AND u.n % 2 = 0 THEN DELETE WHEN MATCHED THEN UPDATE SET t.n = u.n + 100",
       "WHEN MATCHED AND t.p = 'p1' THEN UPDATE SET t.p = 'p9', t.s.b = NULL"
     )
-    val missing = pick(
+    val notMatched = pick(
       "",
       "WHEN NOT MATCHED THEN INSERT *",
       "WHEN NOT MATCHED AND u.n > 10 THEN INSERT (id, p) VALUES (u.id, 'new')"
     )
-    val unmatched = pick(
+    val notMatchedBySource = pick(
       "",
       "",
       "WHEN NOT MATCHED BY SOURCE AND t.n % 5 = 0 THEN DELETE",
       "WHEN NOT MATCHED BY SOURCE AND t.n % 6 = 0 THEN UPDATE SET t.n = -1"
     )
-    val clauses = Seq(matched, missing, unmatched).filter(_.nonEmpty)
+    val clauses = Seq(matched, notMatched, notMatchedBySource).filter(_.nonEmpty)
     if (clauses.isEmpty) merge else s"MERGE INTO %s t USING $source ON $joinCondition ${clauses.mkString(" ")}"
   }
 }

@@ -38,7 +38,7 @@ class RefStatementSuite extends AnyFunSuite {
     ))
   }
 
-  test("the options of branches and tags are parsed, in different forms") {
+  test("AS OF VERSION, RETAIN and WITH SNAPSHOT RETENTION are parsed, alone and combined, in all time units") {
     Seq(
       "AS OF VERSION 42" -> RefOptions(Some(42)),
       s"AS OF VERSION ${Long.MaxValue} RETAIN 3 DAYS" -> RefOptions(Some(Long.MaxValue), Some(3 * day)),

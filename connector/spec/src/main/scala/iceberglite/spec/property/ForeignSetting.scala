@@ -33,12 +33,15 @@ object ForeignSetting {
   /** The setting is ignored without a warning, because it would not change the behavior of this connector. */
   case object Accepted extends Effect
 
+  /** Returns a rejected setting. @param harmless values, in lower case, for which it is accepted */
   def rejected(key: String, reason: String, harmless: String*): ForeignSetting =
     ForeignSetting(key, Rejected, reason, harmless.toSet)
 
+  /** Returns a setting with a warning. @param harmless values, in lower case, for which no warning is logged */
   def warned(key: String, reason: String, harmless: String*): ForeignSetting =
     ForeignSetting(key, Warned, reason, harmless.toSet)
 
+  /** Returns a setting that is ignored without a warning. */
   def accepted(key: String, reason: String): ForeignSetting = ForeignSetting(key, Accepted, reason)
 }
 

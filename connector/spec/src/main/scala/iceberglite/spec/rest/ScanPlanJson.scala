@@ -10,8 +10,8 @@ import iceberglite.spec.partition.{PartitionSpec, Void}
 import iceberglite.spec.schema.Schema
 
 /**
- * Reads the plans of a server, as the OpenAPI description of the REST catalog defines them. The parameter `file` of the
- * methods is the name of the response, for messages.
+ * Reads the scan plans of a REST server. Their form is defined by the OpenAPI description of the REST catalog. The
+ * parameter `file` of the methods is the name of the response, for messages.
  *
  * @param specs the partition specs of the table by id
  * @param sources the schema that contains the source columns of the partition fields
@@ -77,10 +77,11 @@ final class ScanPlanJson(specs: Map[Int, PartitionSpec], sources: Schema, schema
     PlannedFile(
       dataFile,
       json.mapOf(DeleteReferences) { index =>
-        val delete = deletes.lift(index.int).getOrElse(index.fail(s"The response has ${deletes.size} delete files"))
+        val delete = deletes.lift(index.int)
+          .getOrElse(index.fail(s"There is no delete file ${index.int}: the response has ${deletes.size}"))
         if (refersTo(delete, dataFile)) delete
         else otherVector(delete, dataFile, deletes).getOrElse(
-          index.fail(s"The delete file refers to the data file ${delete.referencedDataFile.getOrElse("")}")
+          index.fail(s"The delete file does not apply to this data file, but to ${delete.referencedDataFile.mkString}")
         )
       },
       json.optional(Residual).map(ExpressionJson.read(_, schema, caseSensitive))

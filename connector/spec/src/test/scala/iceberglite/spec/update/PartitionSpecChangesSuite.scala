@@ -45,7 +45,7 @@ class PartitionSpecChangesSuite extends AnyFunSuite {
   }
 
   test(
-    "a field may have an explicit name, but not that of another field; only identity fields may have a column's name",
+    "a field may have an explicit name, but not another field's; only an identity field may have its column's name",
     PartitionRules.fieldNames
   ) {
     val base = PartitionSpecChanges(empty(V2, byDay))
@@ -70,7 +70,7 @@ class PartitionSpecChangesSuite extends AnyFunSuite {
   }
 
   test(
-    "a source must be a primitive column outside lists and maps that the transform accepts",
+    "a source column must be primitive, outside lists and maps, and of a type that the transform accepts",
     PartitionRules.primitiveSources
   ) {
     val base = PartitionSpecChanges(empty(V2))

@@ -7,7 +7,7 @@ import org.apache.parquet.schema.{GroupType, MessageType, Type, Types}
 
 import iceberglite.spec.schema.MetadataColumns
 
-/** Compares the schemas of Parquet files. */
+/** Determines the schema of a Parquet file that consists of column chunks copied from other files. */
 private[copy] object CopySchema {
   private val lineage = Set(MetadataColumns.RowId.id, MetadataColumns.LastUpdatedSequenceNumber.id)
 
@@ -25,18 +25,18 @@ private[copy] object CopySchema {
    * @param table the Parquet schema with which rows of the table are written
    */
   def of(table: MessageType, files: Seq[MessageType]): Option[MessageType] = {
-    val (inherited, own) = table.getFields.asScala.toVector.partition(isLineage)
+    val (lineageFields, dataFields) = table.getFields.asScala.toVector.partition(isLineage)
     val columns = files.map(_.getFields.asScala.toVector.filterNot(isLineage)).distinct
-    if (columns.exists(_.size != own.size)) None
+    if (columns.exists(_.size != dataFields.size)) None
     else {
-      val merged = own.indices.toVector.map(i => fieldOf(own(i), columns.map(_(i)).distinct))
-      val isComplete = merged.forall(_.isDefined) && files.forall(lineageMatches(_, inherited))
-      if (isComplete) Some(new MessageType(table.getName, (merged.flatten ++ inherited).asJava)) else None
+      val merged = dataFields.indices.toVector.map(i => fieldOf(dataFields(i), columns.map(_(i)).distinct))
+      val isComplete = merged.forall(_.isDefined) && files.forall(lineageMatches(_, lineageFields))
+      if (isComplete) Some(new MessageType(table.getName, (merged.flatten ++ lineageFields).asJava)) else None
     }
   }
 
-  private def lineageMatches(file: MessageType, inherited: Vector[Type]): Boolean =
-    file.getFields.asScala.filter(isLineage).forall(inherited.contains)
+  private def lineageMatches(file: MessageType, lineageFields: Vector[Type]): Boolean =
+    file.getFields.asScala.filter(isLineage).forall(lineageFields.contains)
 
   private def fieldOf(table: Type, files: Seq[Type]): Option[Type] =
     if (!files.forall(file => table == widened(file, table))) None

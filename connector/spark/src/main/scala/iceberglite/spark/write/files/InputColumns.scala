@@ -169,7 +169,7 @@ final private[iceberglite] class InputColumns(
   /**
    * Returns the field for a column that the rows contain.
    *
-   * @return absent if the column is not stored because all its values are null
+   * @return absent if all values are null, and the connector cannot write values of the column's type
    */
   private def inputField(
       column: NestedField,
@@ -219,7 +219,10 @@ final private[iceberglite] class InputColumns(
     InputField(storedField, source, isStored = true, dataType, parts)
   }
 
-  /** Returns the type of a table column without the parts that are not stored, and the fields for the stored parts. */
+  /**
+   * Returns the type of a column in files, and the fields for its parts. For a struct, the type has only the stored
+   * fields, but the fields for the parts include those that are not stored.
+   */
   private def typeOf(t: Type, dataType: DataType, path: Vector[String]): (Type, Vector[InputField]) =
     (t, dataType) match {
       case (StructType(columns), struct: SparkStruct) =>
