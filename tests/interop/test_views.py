@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,7 +14,7 @@ from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.exceptions import NoSuchTableError, NoSuchViewError
 from pyiceberg.schema import Schema
 from pyiceberg.types import LongType, NestedField
-from pyiceberg.view.metadata import ViewVersion
+from pyiceberg.view.metadata import ViewMetadata, ViewVersion
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
@@ -82,6 +83,24 @@ def test_spark_reads_replaces_and_drops_a_view_of_pyiceberg(spark: SparkSession,
     spark.sql(f"DROP VIEW {OURS}.views.theirs")
     with pytest.raises(NoSuchViewError):
         theirs.load_view("views.theirs")
+
+
+def test_pyiceberg_reads_a_view_metadata_file_with_the_fields_of_the_early_form(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    iceberg_session(tmp_path, catalog="view_files", default=False)
+    spark.sql("CREATE NAMESPACE view_files.views")
+    spark.sql("CREATE VIEW view_files.views.v (k COMMENT 'the key', n) AS SELECT 1, 2")
+    spark.sql("ALTER VIEW view_files.views.v AS SELECT 3 AS m")
+    (file,) = tmp_path.rglob("v2.view.json")
+    text = file.read_text()
+    first, second = json.loads(text)["versions"]
+    assert (first["parent-version-id"], second["parent-version-id"]) == (-1, 1)
+    assert first["representations"][0]["field-aliases"] == ["k", "n"]
+    assert first["representations"][0]["field-docs"] == ["the key", None]
+    view = ViewMetadata.model_validate_json(text)
+    assert [version.version_id for version in view.versions] == [1, 2]
+    assert [[field.name for field in schema.fields] for schema in view.schemas] == [["k", "n"], ["m"]]
 
 
 def check_unsupported(spark: SparkSession, ours: str, theirs: Catalog) -> None:

@@ -141,6 +141,7 @@ class SourceRulesSuite extends AnyFunSuite {
     "spec/metadata/Snapshot.scala:Snapshot",
     "spec/file/ContentFile.scala:ContentFile",
     "spec/file/ContentFile.scala:ManifestFile",
+    "spec/view/ViewMetadata.scala:ViewVersion",
     "maintenance/PartitionStatistics.scala:PartitionStatistics",
     "tree/root/ContentEntry.scala:ContentEntry"
   )

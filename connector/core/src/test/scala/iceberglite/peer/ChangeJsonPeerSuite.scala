@@ -16,6 +16,7 @@ import iceberglite.spec.json.{
 import iceberglite.spec.metadata.Snapshot
 import iceberglite.spec.update.{MetadataUpdate, ViewRequirement}
 import iceberglite.spec.update.MetadataUpdate._
+import iceberglite.spec.update.ViewUpdate.AddViewVersion
 
 /** Tests that iceberg-lite and Apache Iceberg read each other's JSON of metadata updates and requirements. */
 class ChangeJsonPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
@@ -49,7 +50,12 @@ class ChangeJsonPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       case other => other
     }
     forAll(updates) { update =>
-      assert(ViewUpdateJson.parse("peer", throughPeer(ViewUpdateJson.toJson(update))) == update)
+      // Apache Iceberg ignores and does not write the early form's fields of versions.
+      val adopted = update match {
+        case AddViewVersion(v) => AddViewVersion(v.copy(parentVersionId = None, properties = Map.empty))
+        case other => other
+      }
+      assert(ViewUpdateJson.parse("peer", throughPeer(ViewUpdateJson.toJson(update))) == adopted)
     }
   }
 

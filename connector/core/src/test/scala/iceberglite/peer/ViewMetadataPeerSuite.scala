@@ -25,9 +25,13 @@ class ViewMetadataPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private def toPeer(view: ViewMetadata): PeerView = ViewMetadataParser.fromJson(ViewMetadataJson.toJson(view))
 
+  /** Returns the view without the early form's fields of versions, which Apache Iceberg ignores and does not write. */
+  private def adopted(view: ViewMetadata): ViewMetadata =
+    view.copy(versions = view.versions.map(_.copy(parentVersionId = None, properties = Map.empty)))
+
   test("this library and Apache Iceberg read the same view metadata from each other's JSON", JsonRules.views) {
     val shared = ChangeGenerators.view.map(v => v.copy(schemas = v.schemas.map(CommonSchema.of)))
-    forAll(shared)(view => assert(fromPeer(toPeer(view)) == view))
+    forAll(shared)(view => assert(fromPeer(toPeer(view)) == adopted(view)))
   }
 
   private val newVersion: Gen[ViewUpdate] = Gen.choose(1, 6).map { i =>
@@ -98,7 +102,7 @@ class ViewMetadataPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         else {
           val next = ViewUpdate.applyAll(view, updates, 9000)
           val peer = fromPeer(applyWithPeer(toPeer(view), updates))
-          assert(next.versions.toSet == peer.versions.toSet)
+          assert(adopted(next).versions.toSet == peer.versions.toSet)
           assert(next.currentVersionId == peer.currentVersionId)
           assert(next.versionLog.map(_.versionId) == peer.versionLog.map(_.versionId))
           next

@@ -10,7 +10,8 @@ import iceberglite.spec.view.{ViewLogEntry, ViewMetadata}
  *
  * In an early form of the specification (view spec: "Appendix A"), the schema id, the default catalog and the default
  * namespace belong to the representations of a version instead of the version itself. They are read from the version
- * or, if the version lacks them, from its representations, and are written to both.
+ * or, if the version lacks them, from its representations, and are written to both. The names and comments of columns
+ * are in the schema and, for readers of the early form, also in the representations.
  */
 object ViewMetadataJson extends JsonFormat[ViewMetadata] {
   private val Uuid = "view-uuid"
@@ -67,7 +68,9 @@ object ViewMetadataJson extends JsonFormat[ViewMetadata] {
     JsonFormat.writeArray(out, Schemas, view.schemas)(SchemaJson.write(_, out))
     view.versionsById.get(view.currentVersionId).foreach(v => out.writeNumberField(CurrentSchemaId, v.schemaId))
     out.writeNumberField(CurrentVersionId, view.currentVersionId)
-    JsonFormat.writeArray(out, Versions, view.versions)(ViewVersionJson.write(_, out))
+    JsonFormat.writeArray(out, Versions, view.versions)(v =>
+      ViewVersionJson.write(v, view.schemasById.get(v.schemaId), out)
+    )
     JsonFormat.writeArray(out, VersionLog, view.versionLog) { e =>
       out.writeStartObject()
       out.writeNumberField(TimestampMs, e.timestampMs)

@@ -20,8 +20,11 @@ object ViewVersionJson extends JsonFormat[ViewVersion] {
   private val SqlText = "sql"
   private val Dialect = "dialect"
 
-  // Keys of a representation in the early form of view metadata (view spec: "Appendix A"). Their values replace the
-  // names and comments of the schema's columns.
+  // Keys of a version that exist only in the early form of view metadata (view spec: "Appendix A").
+  private val ParentVersionId = "parent-version-id"
+  private val Properties = "properties"
+
+  // Keys of a representation in the early form. Their values replace the names and comments of the schema's columns.
   private val FieldAliases = "field-aliases"
   private val FieldDocs = "field-docs"
 
@@ -43,7 +46,9 @@ object ViewVersionJson extends JsonFormat[ViewVersion] {
       json(Summary).strings,
       representations.map(representation),
       versionOrQueryField(DefaultCatalog)(_.string),
-      versionOrQueryField(DefaultNamespace)(_.map(_.string)).getOrElse(Vector.empty)
+      versionOrQueryField(DefaultNamespace)(_.map(_.string)).getOrElse(Vector.empty),
+      json.optionalInt(ParentVersionId),
+      json.stringsOf(Properties)
     )
     json(Representations).requireUnique(version.dialects)(dialect => s"Two queries have the dialect $dialect")
     version
@@ -100,13 +105,23 @@ object ViewVersionJson extends JsonFormat[ViewVersion] {
     case _ => Unknown(json.string(Type), json.json)
   }
 
-  override def write(version: ViewVersion, out: JsonGenerator): Unit = {
+  override def write(version: ViewVersion, out: JsonGenerator): Unit = write(version, None, out)
+
+  /**
+   * Writes a version.
+   *
+   * @param schema the version's schema, whose column names and comments are also written to the queries. It is absent
+   *   in metadata updates, which exist only in the current form of the specification
+   */
+  private[json] def write(version: ViewVersion, schema: Option[Schema], out: JsonGenerator): Unit = {
     out.writeStartObject()
     out.writeNumberField(VersionId, version.versionId)
+    version.parentVersionId.foreach(id => out.writeNumberField(ParentVersionId, id))
     out.writeNumberField(TimestampMs, version.timestampMs)
     JsonFormat.writeStrings(out, Summary, version.summary)
     writeDefaults(version, out)
-    JsonFormat.writeArray(out, Representations, version.representations)(writeRepresentation(version, _, out))
+    JsonFormat.writeArray(out, Representations, version.representations)(writeRepresentation(version, schema, _, out))
+    if (version.properties.nonEmpty) JsonFormat.writeStrings(out, Properties, version.properties)
     out.writeEndObject()
   }
 
@@ -120,14 +135,28 @@ object ViewVersionJson extends JsonFormat[ViewVersion] {
     JsonFormat.writeArray(out, DefaultNamespace, version.defaultNamespace)(level => out.writeString(level))
   }
 
-  private def writeRepresentation(version: ViewVersion, r: ViewRepresentation, out: JsonGenerator): Unit = r match {
+  private def writeRepresentation(
+      version: ViewVersion,
+      schema: Option[Schema],
+      representation: ViewRepresentation,
+      out: JsonGenerator
+  ): Unit = representation match {
     case Sql(sql, dialect) =>
       out.writeStartObject()
       out.writeStringField(Type, SqlType)
       out.writeStringField(SqlText, sql)
       out.writeStringField(Dialect, dialect)
       writeDefaults(version, out)
+      schema.foreach(writeColumns(_, out))
       out.writeEndObject()
     case Unknown(_, json) => out.writeRawValue(json)
+  }
+
+  /** Writes the names of the columns and, if a column has a comment, the comments. */
+  private def writeColumns(schema: Schema, out: JsonGenerator): Unit = {
+    JsonFormat.writeArray(out, FieldAliases, schema.fields)(field => out.writeString(field.name))
+    if (schema.fields.exists(_.doc.isDefined)) {
+      JsonFormat.writeArray(out, FieldDocs, schema.fields)(_.doc.fold(out.writeNull())(out.writeString))
+    }
   }
 }

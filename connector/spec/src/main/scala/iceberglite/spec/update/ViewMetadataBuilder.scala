@@ -85,7 +85,7 @@ final private[spec] case class ViewMetadataBuilder(
         val highest = metadata.versions.map(_.versionId).foldLeft(0)(_ max _)
         val id = math.max(version.versionId, ViewMetadataBuilder.next(highest, "version"))
         copy(
-          metadata = metadata.copy(versions = metadata.versions :+ withSummary(bound.copy(versionId = id))),
+          metadata = metadata.copy(versions = metadata.versions :+ withOrigin(bound.copy(versionId = id))),
           lastAddedVersionId = Some(id),
           added = added + id
         )
@@ -93,12 +93,17 @@ final private[spec] case class ViewMetadataBuilder(
   }
 
   /**
-   * Adds the key `operation` to the summary, because the early form of the view specification requires this key (view
-   * spec: "Appendix A").
+   * Adds the parent of a new version and the key `operation` of its summary, which belong to the early form of view
+   * metadata (view spec: "Appendix A"). The specification requires the key.
    */
-  private def withSummary(version: ViewVersion): ViewVersion = {
-    val operation = if (metadata.versions.isEmpty) ViewVersion.Create else ViewVersion.Replace
-    version.copy(summary = Map(ViewVersion.OperationKey -> operation) ++ version.summary)
+  private def withOrigin(version: ViewVersion): ViewVersion = {
+    val (operation, parent) =
+      if (metadata.versions.isEmpty) (ViewVersion.Create, ViewVersion.NoParent)
+      else (ViewVersion.Replace, metadata.currentVersionId)
+    version.copy(
+      summary = Map(ViewVersion.OperationKey -> operation) ++ version.summary,
+      parentVersionId = version.parentVersionId.orElse(Some(parent))
+    )
   }
 
   private def setCurrent(id: Int): ViewMetadataBuilder = {

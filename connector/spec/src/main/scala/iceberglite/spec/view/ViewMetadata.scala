@@ -23,6 +23,9 @@ object ViewRepresentation {
  * @param schemaId the id of the schema of the query's result. This schema contains the column names and comments of the
  *   view
  * @param defaultCatalog the default catalog for names in the query; if absent, the view's own catalog
+ * @param parentVersionId the id of the version that this version replaced, or `-1` for the first version; absent in
+ *   versions of engines that do not record it
+ * @param properties the properties of the version, which engines of the early form can set (view spec: "Appendix A")
  */
 final case class ViewVersion(
     versionId: Int,
@@ -31,7 +34,9 @@ final case class ViewVersion(
     summary: Map[String, String],
     representations: Vector[ViewRepresentation],
     defaultCatalog: Option[String],
-    defaultNamespace: Vector[String]
+    defaultNamespace: Vector[String],
+    parentVersionId: Option[Int] = None,
+    properties: Map[String, String] = Map.empty
 ) {
 
   /** Returns the query in a SQL dialect. The case of the dialect's name is ignored. */
@@ -47,18 +52,20 @@ final case class ViewVersion(
   /** Returns the operation that created the version: `create` or `replace`. */
   def operation: Option[String] = summary.get(ViewVersion.OperationKey)
 
-  /** Whether two versions define the same view, regardless of their ids, timestamps and operations. */
-  def sameDefinition(that: ViewVersion): Boolean =
-    copy(versionId = that.versionId, timestampMs = that.timestampMs, summary = summaryWithoutOperation) ==
-      that.copy(summary = that.summaryWithoutOperation)
+  /** Whether two versions define the same view, regardless of their ids, parents, timestamps and operations. */
+  def sameDefinition(that: ViewVersion): Boolean = definition == that.definition
 
-  private def summaryWithoutOperation: Map[String, String] = summary - ViewVersion.OperationKey
+  private def definition: ViewVersion =
+    copy(versionId = 0, timestampMs = 0, summary = summary - ViewVersion.OperationKey, parentVersionId = None)
 }
 
 object ViewVersion {
   val OperationKey = "operation"
   val Create = "create"
   val Replace = "replace"
+
+  /** The parent of the first version of a view (view spec: "Appendix A"). */
+  val NoParent: Int = -1
 }
 
 /** An entry of the version log, which contains the time at which a version became the current version. */

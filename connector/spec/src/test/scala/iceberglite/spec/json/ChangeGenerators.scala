@@ -99,6 +99,8 @@ object ChangeGenerators {
       queries <- Gen.choose(0, 2).flatMap(Gen.listOfN(_, text))
       catalog <- Gen.option(text)
       namespace <- Gen.choose(0, 2).flatMap(Gen.listOfN(_, text.map(_.replace("\u0000", ""))))
+      parent <- Gen.option(Gen.choose(ViewVersion.NoParent, versionId))
+      properties <- strings
     } yield ViewVersion(
       versionId,
       schemaId,
@@ -106,7 +108,9 @@ object ChangeGenerators {
       summary,
       queries.zipWithIndex.map { case (sql, i) => Sql(sql, s"dialect$i") }.toVector,
       catalog,
-      namespace.toVector
+      namespace.toVector,
+      parent,
+      properties
     )
 
   val view: Gen[ViewMetadata] =

@@ -37,7 +37,8 @@ class ViewGoldenSuite extends AnyFunSuite {
     Map("operation" -> "create", "engineVersion" -> "presto-350"),
     Vector(Sql("SELECT *\nFROM\n  base_tab\n", "presto")),
     Some("iceberg"),
-    Vector("anorwood")
+    Vector("anorwood"),
+    parentVersionId = Some(-1)
   )
 
   private val secondVersion = ViewVersion(
@@ -47,7 +48,8 @@ class ViewGoldenSuite extends AnyFunSuite {
     Map("operation" -> "replace", "engineVersion" -> "spark-2.4.4"),
     Vector(Sql("SELECT \"count\"(*) my_cnt\nFROM\n  base_tab\n", "spark")),
     Some("iceberg"),
-    Vector("anorwood")
+    Vector("anorwood"),
+    parentVersionId = Some(1)
   )
 
   private val created = ViewMetadata(

@@ -66,6 +66,7 @@ class ViewMetadataJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(view.currentVersion.defaultCatalog.contains("iceberg"))
     assert(view.version(1).defaultNamespace == Vector("anorwood"))
     assert(view.currentVersion.operation.contains(ViewVersion.Replace))
+    assert(view.versions.map(_.parentVersionId) == Vector(Some(-1), Some(1)))
     assert(read(ViewMetadataJson.toJson(view)) == view)
   }
 
@@ -73,7 +74,7 @@ class ViewMetadataJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     val version = """"schema-id":1,"default-catalog":"prod","default-namespace":["default"]"""
     val written = ViewMetadataJson.toJson(read(newJson))
     assert(written.contains("\"current-schema-id\":1,"))
-    assert(written.contains(s""""dialect":"spark",$version}"""))
+    assert(written.contains(s""""dialect":"spark",$version,"field-aliases":["n"]}"""))
     assert(written.contains(version + ",\"representations\""))
   }
 
@@ -100,6 +101,39 @@ class ViewMetadataJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(read(ViewMetadataJson.toJson(renamed)) == renamed)
     assert(rejection(oldJson.replace("\"dialect\": \"presto\"", "\"dialect\": \"presto\", \"field-aliases\": [\"a\"]"))
       .reason.contains("2 columns"))
+  }
+
+  test(
+    "names and comments of columns are written to queries, and parents and properties to versions",
+    JsonRules.earlyViews
+  ) {
+    val early = Seq(
+      "\"type\": \"int\", \"doc\": \"\"" -> "\"type\": \"int\"",
+      "\"type\": \"string\", \"doc\": \"\"" -> "\"type\": \"string\", \"doc\": \"text\"",
+      "\"type\": \"long\", \"doc\": \"\"" -> "\"type\": \"long\"",
+      "\"properties\": {}}" -> "\"properties\": {\"b\": \"2\", \"a\": \"1\"}}"
+    ).foldLeft(oldJson) { case (json, (from, to)) => json.replace(from, to) }
+    val view = read(early)
+    assert(view.version(1).properties == Map("a" -> "1", "b" -> "2") && view.version(2).properties.isEmpty)
+    val written = ViewMetadataJson.toJson(view)
+    Seq(
+      """{"version-id":1,"parent-version-id":-1,""",
+      """{"version-id":2,"parent-version-id":1,""",
+      """"field-aliases":["c1","c2"],"field-docs":[null,"text"]}],"properties":{"a":"1","b":"2"}}""",
+      """"field-aliases":["my_cnt"]}]}"""
+    ).foreach(part => assert(written.contains(part), part))
+  }
+
+  test(
+    "the names that are written to queries are the ones that a reader of the early form uses",
+    JsonRules.earlyViews
+  ) {
+    val written = ViewMetadataJson.toJson(read(oldJson))
+    val ofVersion = """"schema-id":2,"default-catalog":"iceberg","default-namespace":["anorwood"],"representations""""
+    val onlyEarly = written.replace(ofVersion, "\"representations\"").replace("\"name\":\"my_cnt\"", "\"name\":\"n\"")
+    assert(read(written).schema.fields.map(_.name) == Vector("my_cnt"))
+    assert(read(onlyEarly).schema.fields.map(_.name) == Vector("my_cnt"))
+    assert(read(onlyEarly).schemas.map(_.fields.head.name) == Vector("c1", "n", "my_cnt"))
   }
 
   test("a representation of another type is kept", JsonRules.views) {

@@ -53,6 +53,17 @@ class ViewUpdateSuite extends AnyFunSuite {
     assert(replaced.currentVersion.operation.contains(ViewVersion.Replace))
   }
 
+  test("a new version records the version that it replaces", MetadataRules.viewVersions) {
+    assert(created.currentVersion.parentVersionId.contains(ViewVersion.NoParent))
+    val replaced = applied(created, versionUpdates("SELECT 2", 600): _*)
+    assert(replaced.currentVersion.parentVersionId.contains(1))
+    val rolledBack = applied(replaced, SetCurrentViewVersion(1))
+    val third = applied(rolledBack, versionUpdates("SELECT 3", 700): _*)
+    assert(third.versions.map(_.parentVersionId) == Vector(Some(-1), Some(1), Some(1)))
+    val given = AddViewVersion(version("SELECT 4").copy(schemaId = 0, parentVersionId = Some(2)))
+    assert(applied(third, given).version(4).parentVersionId.contains(2))
+  }
+
   test("a rollback adds a log entry with the current time, and no version", MetadataRules.viewRollback) {
     val rolledBack = applied(applied(created, versionUpdates("SELECT 2", 600): _*), SetCurrentViewVersion(1))
     assert(rolledBack.versions.size == 2)
@@ -64,6 +75,8 @@ class ViewUpdateSuite extends AnyFunSuite {
     val replacedAgain = applied(replaced, versionUpdates("SELECT 1", 700): _*)
     assert(replacedAgain.currentVersionId == 1 && replacedAgain.versions == replaced.versions)
     assert(applied(created, versionUpdates("SELECT 1", 700): _*) == created)
+    val withProperties = AddViewVersion(version("SELECT 1").copy(schemaId = 0, properties = Map("a" -> "b")))
+    assert(applied(created, withProperties).versions.size == 2, "properties belong to the definition of a version")
   }
 
   test(
