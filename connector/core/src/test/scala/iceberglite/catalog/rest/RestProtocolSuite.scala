@@ -129,6 +129,22 @@ class RestProtocolSuite extends AnyFunSuite {
     }
   }
 
+  test("existence is checked with HEAD if the server lists it, and status 404 means that the object does not exist") {
+    withStub { stub =>
+      val namespace = "/v1/{prefix}/namespaces/{namespace}"
+      val listed = Seq("", "/tables/{table}", "/views/{view}").map(suffix => s""""HEAD $namespace$suffix"""")
+      stub.on("GET /v1/config")(json(s"""{"endpoints":[${listed.mkString(",")}]}"""))
+      stub.on("HEAD")(answer(204), answer(204), answer(204), answer(404))
+      val catalog = stub.catalog()
+      def exist: Seq[Boolean] =
+        Seq(catalog.namespaceExists(Vector("db")), catalog.tableExists(id), catalog.viewExists(id))
+      assert(exist == Seq(true, true, true))
+      assert(exist == Seq(false, false, false))
+      val once = Vector("HEAD /v1/namespaces/db", s"HEAD $path", "HEAD /v1/namespaces/db/views/t")
+      assert(stub.lines == once ++ once)
+    }
+  }
+
   test("a server that lists no endpoints supports views only if view-endpoints-supported is true") {
     withStub { stub =>
       stub.on("GET /v1/namespaces/db/views")(json("""{"identifiers":[{"namespace":["db"],"name":"v"}]}"""))
