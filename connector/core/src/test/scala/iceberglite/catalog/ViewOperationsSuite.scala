@@ -1,5 +1,7 @@
 package iceberglite.catalog
 
+import java.lang.reflect.{InvocationHandler, InvocationTargetException, Proxy}
+import java.util.concurrent.atomic.AtomicBoolean
 import java.util.concurrent.{Callable, Executors, TimeUnit}
 
 import scala.annotation.tailrec
@@ -9,8 +11,14 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.Sampling
 import iceberglite.catalog.jdbc.SampleViews
-import iceberglite.spec.IcebergError
-import iceberglite.spec.IcebergError.{AlreadyExists, CommitStateUnknown, NotFound, Unsupported, ValidationFailed}
+import iceberglite.spec.IcebergError.{
+  AlreadyExists,
+  CommitConflict,
+  CommitStateUnknown,
+  NotFound,
+  Unsupported,
+  ValidationFailed
+}
 import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.NestedField
 import iceberglite.spec.types.Type.LongType
@@ -56,6 +64,19 @@ class ViewOperationsSuite extends AnyFunSuite {
       val catalog = open(fixture, store)
       body(catalog, operations(catalog))
     }
+
+  /** Returns the catalog, with an action that runs immediately before the first commit of a view. */
+  private def beforeFirstCommit(catalog: ViewCatalog)(action: () => Any): ViewCatalog = {
+    val isPending = new AtomicBoolean(true)
+    val handler: InvocationHandler = (_, method, arguments) => {
+      if (method.getName == "commitView" && isPending.getAndSet(false)) action()
+      try method.invoke(catalog, Option(arguments).toSeq.flatten: _*)
+      catch { case failed: InvocationTargetException => throw failed.getCause }
+    }
+    Proxy.newProxyInstance(getClass.getClassLoader, Array(classOf[ViewCatalog]), handler) match {
+      case proxy: ViewCatalog => proxy
+    }
+  }
 
   private def query(view: ViewMetadata): String = view.currentVersion.sql("spark").getOrElse("")
 
@@ -136,17 +157,41 @@ class ViewOperationsSuite extends AnyFunSuite {
     assert(view.versionLog.map(_.versionId) == view.versions.map(_.versionId))
   }
 
-  withCatalog("a change fails if the view was dropped and created again") { (catalog, views) =>
+  withCatalog("a commit that is based on a dropped view fails if the view was created again") { (catalog, views) =>
     views.create(View, define("SELECT 1 n"), Map.empty, None)
     val before = catalog.loadView(View)
     catalog.dropView(View)
     views.create(View, define("SELECT 2 n"), Map.empty, None)
     val requirement = before.metadata.uuid.map(ViewRequirement.AssertViewUuid).toVector
     val update = SetProperties(Map("a" -> "b"))
-    intercept[IcebergError](
+    intercept[CommitConflict](
       catalog.commitView(View, Some(before), ViewChange(Vector(update), requirement))
     )
     assert(query(catalog.loadView(View).metadata) == "SELECT 2 n")
+  }
+
+  withCatalog("a change fails with both UUIDs if the view is dropped and created again during the change") {
+    (catalog, views) =>
+      def changes: Seq[ViewOperations => Any] = Seq(
+        _.replace(View, define("SELECT 3 n"), Map.empty),
+        _.createOrReplace(View, define("SELECT 3 n"), Map.empty, None),
+        _.alterProperties(View, Map("a" -> "b"), Set.empty),
+        _.rollback(View, 1, Set.empty)
+      )
+      changes.foreach { change =>
+        val before = views.create(View, define("SELECT 1 n"), Map.empty, None).metadata
+        val recreating = beforeFirstCommit(catalog) { () =>
+          catalog.dropView(View)
+          views.create(View, define("SELECT 2 n"), Map.empty, None)
+        }
+        val error = intercept[ValidationFailed](change(operations(recreating)))
+        val after = catalog.loadView(View).metadata
+        assert(before.uuid.isDefined && after.uuid.isDefined && before.uuid != after.uuid)
+        val uuids = s"its UUID was ${before.uuid.get} and is now ${after.uuid.get}. Load the view again"
+        assert(error.getMessage.contains(s"View lite.$View was dropped or replaced in the meantime: $uuids"))
+        assert(query(after) == "SELECT 2 n" && after.versions.size == 1 && !after.properties.contains("a"))
+        catalog.dropView(View)
+      }
   }
 
   test("a view without a UUID, as in early view metadata, gets a UUID when it is changed") {
