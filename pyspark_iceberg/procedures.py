@@ -437,14 +437,20 @@ class TableProcedures(ABC):
         self,
         snapshot_id: int | None = None,
         columns: Sequence[str] | None = None,
+        bloom_index_only: bool | None = None,
     ) -> list[ComputeTableStats]:
-        """Compute the approximate numbers of distinct values of columns, and register their file in the table.
+        """Compute approximate numbers of distinct values and the Bloom index, and register their file in the table.
 
         Args:
             snapshot_id: id of the snapshot; by default the current one.
             columns: names of the columns; by default all top-level columns with primitive types.
+            bloom_index_only: whether to write only the Bloom index, which reads only data files without filters, and to
+                copy the existing numbers of distinct values; by default false.
         """
-        rows = self._call("compute_table_stats", {"snapshot_id": snapshot_id, "columns": columns})
+        rows = self._call(
+            "compute_table_stats",
+            {"snapshot_id": snapshot_id, "columns": columns, "bloom_index_only": bloom_index_only},
+        )
         return [ComputeTableStats(*row) for row in rows]
 
     def validate_tree(self, snapshot_id: int | None = None) -> list[ValidateTree]:

@@ -5,7 +5,7 @@ import java.nio.{ByteBuffer, ByteOrder}
 
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.json.PuffinFooterJson
-import iceberglite.spec.metadata.{BlobMetadata, PuffinBlob, PuffinFooter, StatisticsFile}
+import iceberglite.spec.metadata.{BlobMetadata, BlobType, PuffinBlob, PuffinFooter, StatisticsFile}
 import iceberglite.storage.{FileIO, FileSink}
 
 /** A blob to write. @param contents the uncompressed content */
@@ -24,9 +24,14 @@ final case class WrittenPuffin(
     blobs: Vector[PuffinBlob]
 ) {
 
-  /** Returns the entry for table metadata (spec: "Table Statistics"). */
-  def statistics(snapshotId: Long): StatisticsFile =
-    StatisticsFile(snapshotId, path, fileSizeInBytes, footerSizeInBytes, None, blobs.map(_.metadata))
+  /**
+   * Returns the entry for table metadata (spec: "Table Statistics"). It does not list blobs with a Bloom index, because
+   * PyIceberg rejects metadata with blobs of types that the specification does not define.
+   */
+  def statistics(snapshotId: Long): StatisticsFile = {
+    val listed = blobs.map(_.metadata).filter(_.blobType != BlobType.BloomIndex)
+    StatisticsFile(snapshotId, path, fileSizeInBytes, footerSizeInBytes, None, listed)
+  }
 }
 
 /** Writes Puffin files (Puffin spec: "File structure"). */

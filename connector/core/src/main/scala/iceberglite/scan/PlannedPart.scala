@@ -10,7 +10,20 @@ import iceberglite.spec.partition.PartitionSpec
  * @param records the number of rows in the files to read, including deleted rows
  * @param bytes the total size of the files to read, in bytes
  */
-final private[scan] case class PlannedPart(tasks: Vector[FileScanTask], pruned: Int, records: Long, bytes: Long)
+final private[scan] case class PlannedPart(tasks: Vector[FileScanTask], pruned: Int, records: Long, bytes: Long) {
+
+  /** Returns the part without the files for which `isRead` returns false. */
+  def filter(isRead: FileScanTask => Boolean): PlannedPart = {
+    val (kept, omitted) = tasks.partition(isRead)
+    if (omitted.isEmpty) this
+    else PlannedPart(
+      kept,
+      pruned + omitted.size,
+      records - omitted.iterator.map(_.file.recordCountOrZero).sum,
+      bytes - omitted.iterator.map(_.file.fileSizeInBytes).sum
+    )
+  }
+}
 
 private[scan] object PlannedPart {
 

@@ -72,12 +72,12 @@ final case class TableScan(
         val (read, found, tasks) = firstOf(matching, until, files, allDeletes.index)
         (read, found, tasks, if (read.isEmpty) unread else allDeletes)
       case None if kept == StatsToKeep.All || deletes.isEmpty =>
-        val found = files.select(matching)
+        val found = withBloomIndex(files.select(matching), bound)
         val oldest = found.iterator.flatMap(_.tasks).map(_.dataSequenceNumber)
         val indexed = if (oldest.isEmpty) unread else index(files, deletes, oldest.min)
         (matching, found, assignDeletes(found, indexed.index), indexed)
       case None =>
-        val found = files.keeping(kept.and(allDeletes.index.keyIds)).select(matching)
+        val found = withBloomIndex(files.keeping(kept.and(allDeletes.index.keyIds)).select(matching), bound)
         (matching, found, assignDeletes(found, allDeletes.index), allDeletes)
     }
     val planned = report(data, read, found, tasks).copy(deletes = indexed.report)
@@ -111,6 +111,13 @@ final case class TableScan(
     }
     (parts.take(read), found.result(), tasks.result())
   }
+
+  /** Omits the files that cannot contain matching rows according to the Bloom index of the table. */
+  private def withBloomIndex(found: Vector[PlannedPart], bound: Expression): Vector[PlannedPart] =
+    BloomIndex.of(table, snapshot, bound).fold(found) { index =>
+      val mightMatch = index.filter(found.flatMap(_.tasks))
+      found.map(_.filter(mightMatch))
+    }
 
   private def assignDeletes(found: Vector[PlannedPart], index: DeleteIndex): Vector[FileScanTask] = TableScan.concat(
     if (index.isEmpty) found.map(_.tasks)

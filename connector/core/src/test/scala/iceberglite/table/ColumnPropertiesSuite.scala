@@ -77,4 +77,18 @@ class ColumnPropertiesSuite extends AnyFunSuite {
     }
     assert(changed.properties == Map(metrics("ts") -> "full", metrics("id") -> "none"))
   }
+
+  test(
+    "the columns of the Bloom index follow renames, and dropped columns are removed",
+    EvolutionRules.propertiesFollow
+  ) {
+    val key = "iceberg-lite.bloom-index.columns"
+    def columns(before: String)(edit: SchemaChanges => SchemaChanges): Option[String] =
+      updated(Map(key -> before))(edit).properties.get(key)
+    assert(columns("id, amount,nowhere")(_.renameColumn(Vector("id"), "key")).contains("key,amount,nowhere"))
+    assert(columns("id,amount")(_.renameColumn(Vector("location"), "place")).contains("id,amount"))
+    assert(columns("id,amount")(_.dropColumn(Vector("amount"))).contains("id"))
+    assert(columns("amount")(_.dropColumn(Vector("amount"))).isEmpty)
+    assert(columns("id,amount")(_.renameColumn(Vector("id"), "a,b")).contains("amount"))
+  }
 }

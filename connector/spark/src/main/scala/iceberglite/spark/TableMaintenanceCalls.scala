@@ -209,18 +209,23 @@ trait TableMaintenanceCalls {
   }
 
   /**
-   * Computes the approximate number of distinct values of each column, and registers the statistics file in the table's
-   * metadata.
+   * Computes the approximate number of distinct values of each column and the Bloom index, and registers the statistics
+   * file in the table's metadata.
    *
    * @param columns names of columns; by default all top-level columns with primitive types
    * @param snapshotId the id of the snapshot; by default the current snapshot
+   * @param bloomIndexOnly whether to write only the Bloom index, which reads only data files without filters, and to
+   *   copy the existing numbers of distinct values
    * @return the statistics file; absent for a table without snapshots
    */
-  def computeTableStats(columns: Seq[String] = Nil, snapshotId: Option[Long] = None): Option[StatisticsFile] = change {
-    table =>
-      val snapshot = snapshotId.map(table.metadata.snapshot).orElse(table.currentSnapshot)
-      snapshot.map(TableStatistics.compute(spark, table, _, columns))
-        .fold((table, Option.empty[StatisticsFile])) { case (after, file) => (after, Some(file)) }
+  def computeTableStats(
+      columns: Seq[String] = Nil,
+      snapshotId: Option[Long] = None,
+      bloomIndexOnly: Boolean = false
+  ): Option[StatisticsFile] = change { table =>
+    val snapshot = snapshotId.map(table.metadata.snapshot).orElse(table.currentSnapshot)
+    snapshot.map(TableStatistics.compute(spark, table, _, columns, bloomIndexOnly))
+      .fold((table, Option.empty[StatisticsFile])) { case (after, file) => (after, Some(file)) }
   }
 
   /**

@@ -31,7 +31,7 @@ object MaintenancePlan {
     val others = Vector(
       steps.expireSnapshots,
       steps.computePartitionStats(ofFiles.exists(_.isDue)),
-      steps.computeTableStats
+      steps.computeTableStats(ofFiles.exists(_.isDue))
     )
     val orphans = if (options.removesOrphans || health.orphans != OrphanHealth.NotSearched)
       Some(steps.removeOrphanFiles(options.removesOrphans))
@@ -174,9 +174,10 @@ object MaintenancePlan {
         s"a snapshot that is $ms ms older than the current snapshot"
       )
 
-    def computeTableStats: MaintenanceStep = step(
+    /** @param changesFiles whether another step is due that adds a snapshot */
+    def computeTableStats(changesFiles: Boolean): MaintenanceStep = step(
       ComputeTableStats,
-      statistics.sketches.exists(_.isStale),
+      statistics.sketches.exists(_.isStale) || statistics.isBloomIndexOld || changesFiles && statistics.isIndexed,
       statistics.sketches.fold("The table has no statistics of distinct values") { sketches =>
         val changed = sketches.changedRows.fold("An unknown number of")(n => s"$n")
         val copied =
@@ -184,7 +185,7 @@ object MaintenancePlan {
           else s", and copy-on-write statements have written ${sketches.copiedRows} rows again,"
         s"$changed rows have changed$copied since the statistics of ${sketches.fieldIds.size} columns, " +
           s"which describe ${sketches.rows} rows"
-      },
+      } + (if (statistics.isBloomIndexOld) "; files of the current snapshot may lack Bloom filters" else ""),
       FileReplacement.Empty,
       savedBytes = 0
     )(

@@ -1,5 +1,7 @@
 package iceberglite.maintenance.health
 
+import iceberglite.maintenance.ComputeTableStatistics
+import iceberglite.scan.BloomIndex
 import iceberglite.spec.metadata.{BlobType, Operation, Snapshot, StatisticsFile, SummaryKey, TableMetadata}
 
 /**
@@ -8,18 +10,28 @@ import iceberglite.spec.metadata.{BlobType, Operation, Snapshot, StatisticsFile,
  * @param tableStatistics how far the table statistics are behind the current snapshot; absent if there are none
  * @param partitionStatistics how far the partition statistics are behind the current snapshot; absent if there are none
  * @param sketches the statistics file with numbers of distinct values; absent if there is none
+ * @param isIndexed whether the table has columns with a Bloom index
+ * @param isBloomIndexOld whether the current snapshot has no Bloom index, although the table has indexed columns
  */
 final case class StatisticsHealth(
     tableStatistics: Option[StatisticsAge],
     partitionStatistics: Option[StatisticsAge],
-    sketches: Option[SketchHealth]
+    sketches: Option[SketchHealth],
+    isIndexed: Boolean,
+    isBloomIndexOld: Boolean
 )
 
 object StatisticsHealth {
-  private[health] def of(metadata: TableMetadata): StatisticsHealth = StatisticsHealth(
+  private[iceberglite] def of(metadata: TableMetadata): StatisticsHealth = StatisticsHealth(
     StatisticsAge.of(metadata, metadata.statistics.map(_.snapshotId)),
     StatisticsAge.of(metadata, metadata.partitionStatistics.map(_.snapshotId)),
-    SketchHealth.of(metadata)
+    SketchHealth.of(metadata),
+    BloomIndex.columns(metadata).nonEmpty,
+    metadata.currentSnapshot.exists { current =>
+      BloomIndex.columns(metadata).exists { column =>
+        !BloomIndex.fileOf(metadata, Some(current), column.id).exists(_.snapshotId == current.snapshotId)
+      }
+    }
   )
 }
 
@@ -55,7 +67,7 @@ object StatisticsAge {
  * @param fieldIds the ids of the existing columns that the file describes
  * @param changedRows the estimated number of rows that commits other than rewrites have added or deleted after the
  *   described snapshot, see [[ChangedRows]]; absent if it is unknown, because the described snapshot is not an ancestor
- *   of the current one or a snapshot in between has expired
+ *   of the current one, or this snapshot or one in between has expired
  * @param rows the number of rows of the described snapshot; 0 if it is unknown
  * @param copiedRows the number of rows that copy-on-write statements have written again after the described snapshot. A
  *   row counts once for each such statement
@@ -84,22 +96,23 @@ object SketchHealth {
    */
   def fileOf(metadata: TableMetadata): Option[StatisticsFile] = {
     val files = metadata.statistics.filter(_.blobMetadata.exists(_.blobType == BlobType.ThetaSketch))
-    val bySnapshot = files.map(file => file.snapshotId -> file).toMap
-    val ofAncestors = metadata.currentSnapshot.iterator.flatMap(metadata.ancestors)
-      .flatMap(snapshot => bySnapshot.get(snapshot.snapshotId))
     def latest = files.flatMap(file => metadata.snapshotsById.get(file.snapshotId).map(file -> _.timestampMs))
       .sortBy(_._2).lastOption.map(_._1)
-    ofAncestors.find(_ => true).orElse(latest)
+    metadata.currentSnapshot.flatMap(ComputeTableStatistics.fileOf(metadata, _)).orElse(latest)
   }
 
   private[health] def of(metadata: TableMetadata): Option[SketchHealth] =
-    for (file <- fileOf(metadata); described <- metadata.snapshotsById.get(file.snapshotId)) yield SketchHealth(
-      file.blobMetadata.filter(_.blobType == BlobType.ThetaSketch).flatMap(_.fields).distinct
-        .filter(id => metadata.schema.fields.exists(_.id == id)),
-      newer(metadata, described).map(_.map(ChangedRows.of).sum),
-      described.count(SummaryKey.TotalRecords).getOrElse(0L),
-      newer(metadata, described).fold(0L)(_.map(ChangedRows.copied).sum)
-    )
+    for (file <- fileOf(metadata) if metadata.snapshotsById.contains(file.snapshotId)) yield {
+      val sketches = file.blobMetadata.filter(_.blobType == BlobType.ThetaSketch)
+      // Sketches that were copied to the statistics file of a newer snapshot describe the older snapshot.
+      val described = metadata.snapshotsById.get(sketches.minBy(_.sequenceNumber).snapshotId)
+      SketchHealth(
+        sketches.flatMap(_.fields).distinct.filter(id => metadata.schema.fields.exists(_.id == id)),
+        described.flatMap(newer(metadata, _)).map(_.map(ChangedRows.of).sum),
+        described.flatMap(_.count(SummaryKey.TotalRecords)).getOrElse(0L),
+        described.flatMap(newer(metadata, _)).fold(0L)(_.map(ChangedRows.copied).sum)
+      )
+    }
 
   /**
    * Returns the snapshots after the described one, up to and including the current one, without rewrites; absent if the

@@ -3,7 +3,7 @@ package iceberglite.table.action
 import iceberglite.spec.IcebergError.InvalidMetadata
 import iceberglite.spec.json.NameMappingJson
 import iceberglite.spec.metadata.TableMetadata
-import iceberglite.spec.property.TableProperty
+import iceberglite.spec.property.{BloomIndexProperty, TableProperty}
 import iceberglite.spec.property.TableProperty.NameMappingDefault
 import iceberglite.spec.schema.Schema
 import iceberglite.spec.update.{MetadataUpdate, Requirement, SchemaChanges}
@@ -38,8 +38,8 @@ final class UpdateSchema(edit: SchemaChanges => SchemaChanges, caseSensitive: Bo
 }
 
 /**
- * Updates the table properties that refer to columns by name: the name mapping, and the properties with the prefixes of
- * [[TableProperty.ColumnPrefixes]].
+ * Updates the table properties that refer to columns by name: the name mapping, the columns of the Bloom index, and the
+ * properties with the prefixes of [[TableProperty.ColumnPrefixes]].
  */
 final private[action] class ColumnProperties(from: Schema, to: Schema) {
 
@@ -61,9 +61,26 @@ final private[action] class ColumnProperties(from: Schema, to: Schema) {
       newKey = to.names.get(id).map(prefix + _)
       if !newKey.contains(key)
     } yield (key, newKey.map(_ -> value))
-    val set = stale.flatMap(_._2).toMap ++ mapping
+    val (indexed, notIndexed) = bloomIndex(properties)
+    val set = stale.flatMap(_._2).toMap ++ mapping ++ indexed
     Vector(SetProperties(set)).filter(_.properties.nonEmpty) ++
-      Vector(RemoveProperties(stale.map(_._1).toSet -- set.keySet)).filter(_.keys.nonEmpty)
+      Vector(RemoveProperties(stale.map(_._1).toSet -- set.keySet ++ notIndexed)).filter(_.keys.nonEmpty)
+  }
+
+  /**
+   * Returns the new value of the property that lists the columns of the Bloom index, or its key if the property is
+   * removed. A list cannot contain a name with a comma, so a column with such a new name is no longer indexed.
+   */
+  private def bloomIndex(properties: Map[String, String]): (Option[(String, String)], Option[String]) = {
+    val key = BloomIndexProperty.Columns.key
+    properties.get(key).fold((Option.empty[(String, String)], Option.empty[String])) { text =>
+      val names = text.split(",", -1).toVector.map(_.trim)
+      val renamed =
+        names.flatMap(name => from.ids.get(name).fold(Option(name))(to.names.get)).filterNot(_.contains(","))
+      if (renamed == names) (None, None)
+      else if (renamed.isEmpty) (None, Some(key))
+      else (Some(key -> renamed.mkString(",")), None)
+    }
   }
 }
 

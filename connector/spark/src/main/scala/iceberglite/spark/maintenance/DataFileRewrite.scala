@@ -13,6 +13,7 @@ import iceberglite.maintenance.compact.{
   RewriteOptions,
   RewriteResult
 }
+import iceberglite.scan.BloomIndex
 import iceberglite.spark.conf.EngineSummary
 import iceberglite.spark.error.Causes
 import iceberglite.spark.write.WriteCommit
@@ -79,9 +80,17 @@ final private[iceberglite] class DataFileRewrite(
    *   other commits have succeeded, the error has their result as a suppressed [[PartialCommitsException]]
    */
   def run(): (Table, RewriteResult) = {
-    val (newest, result) = rewriteGroups()
-    if (options.removesDanglingDeletes) removeDanglingDeletes(newest, result) else (newest, result)
+    val (newest, rewritten) = rewriteGroups()
+    val (after, result) =
+      if (options.removesDanglingDeletes) removeDanglingDeletes(newest, rewritten) else (newest, rewritten)
+    (if (result.rewrittenFiles > 0) writeBloomIndex(after, result) else after, result)
   }
+
+  /** Adds the new files to the Bloom index, if the table has one. If this fails, the error has the result. */
+  private def writeBloomIndex(newest: Table, result: RewriteResult): Table =
+    try to.head(newest.metadata).filter(_ => BloomIndex.columns(newest.metadata).nonEmpty)
+        .fold(newest)(snapshot => TableStatistics.computeBloomIndex(session, newest, snapshot)._1)
+    catch { case e: Throwable => throw PartialCommitsException.addTo(e, Some(result)) }
 
   /** Removes dangling deletes after a rewrite. If this fails, the error has the result of the rewrite. */
   private def removeDanglingDeletes(newest: Table, result: RewriteResult): (Table, RewriteResult) =

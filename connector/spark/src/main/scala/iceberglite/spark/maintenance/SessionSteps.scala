@@ -12,7 +12,7 @@ import iceberglite.maintenance.expire.SnapshotExpiry
 import iceberglite.maintenance.health.{
   MaintenanceAction,
   MaintenanceOptions,
-  SketchHealth,
+  StatisticsHealth,
   StepLimits,
   StepResult,
   StepRunner
@@ -191,12 +191,19 @@ final private[iceberglite] class SessionSteps(session: SparkSession) extends Ste
     StepResult(0, computed.size.toLong, 0, computed.map { case (_, file) => s"Wrote ${file.statisticsPath}" })
   }
 
-  /** Computes new statistics for the existing columns that already have statistics. */
+  /**
+   * Computes new statistics for the existing columns that already have statistics, and the filters of the Bloom index
+   * for files that have none. If only the Bloom index is old, the other statistics are copied.
+   */
   private def computeTableStats(table: Table): StepResult = {
-    val fields = SketchHealth.fileOf(table.metadata).toVector.flatMap(_.blobMetadata.flatMap(_.fields)).distinct
+    val health = StatisticsHealth.of(table.metadata)
+    val fields = health.sketches.toVector.flatMap(_.fieldIds)
     val columns = table.schema.fields.filter(field => fields.contains(field.id)).map(_.name)
-    val computed = table.currentSnapshot.filter(_ => columns.nonEmpty).map { snapshot =>
-      TableStatistics.compute(session, table, snapshot, columns)
+    val computed = table.currentSnapshot.flatMap { snapshot =>
+      if (columns.nonEmpty && (health.sketches.exists(_.isStale) || !health.isIndexed)) {
+        Some(TableStatistics.compute(session, table, snapshot, columns))
+      } else if (health.isBloomIndexOld) Some(TableStatistics.computeBloomIndex(session, table, snapshot))
+      else None
     }
     StepResult(0, computed.size.toLong, 0, computed.map { case (_, file) => s"Wrote ${file.statisticsPath}" })
   }

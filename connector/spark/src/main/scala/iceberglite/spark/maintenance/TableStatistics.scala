@@ -2,8 +2,11 @@ package iceberglite.spark.maintenance
 
 import org.apache.spark.sql.SparkSession
 
-import iceberglite.maintenance.ComputeTableStatistics
+import iceberglite.maintenance.{ComputeBloomIndex, ComputeTableStatistics}
+import iceberglite.puffin.{NewBlob, ThetaSketch}
+import iceberglite.scan.BloomIndex
 import iceberglite.spark.conf.{EngineSummary, TimeTravel}
+import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.metadata.{Snapshot, StatisticsFile}
 import iceberglite.table.Table
 
@@ -11,14 +14,32 @@ import iceberglite.table.Table
 private[iceberglite] object TableStatistics {
 
   /**
-   * Computes the approximate number of distinct values of each column, writes these numbers to a statistics file, and
-   * registers the file in the table's metadata.
+   * Computes the approximate number of distinct values of each column and the Bloom index, writes both to a statistics
+   * file, and registers the file in the table's metadata.
    *
    * @param columns names of columns; empty for all top-level columns with primitive types
+   * @param bloomIndexOnly whether to write only the Bloom index, see [[computeBloomIndex]]
    * @return the table with the statistics, and the statistics file
    * @throws iceberglite.spec.IcebergError.NotFound if the schema of the snapshot has no such column
-   * @throws iceberglite.spec.IcebergError.InvalidArgument if the type of a column is not primitive
+   * @throws InvalidArgument if the type of a column is not primitive, or if there are columns although only the Bloom
+   *   index is written
    */
+  def compute(
+      session: SparkSession,
+      table: Table,
+      snapshot: Snapshot,
+      columns: Seq[String],
+      bloomIndexOnly: Boolean
+  ): (Table, StatisticsFile) =
+    if (bloomIndexOnly && columns.nonEmpty) throw InvalidArgument(
+      "argument columns",
+      columns.mkString(", "),
+      "With bloom_index_only, no numbers of distinct values are computed; omit one of the two arguments"
+    )
+    else if (bloomIndexOnly) computeBloomIndex(session, table, snapshot)
+    else compute(session, table, snapshot, columns)
+
+  /** Computes the numbers of distinct values and the Bloom index. */
   def compute(
       session: SparkSession,
       table: Table,
@@ -29,6 +50,33 @@ private[iceberglite] object TableStatistics {
     val chosen =
       ComputeTableStatistics.columns(schema, columns, session.sessionState.conf.caseSensitiveAnalysis)
     val sketches = ColumnSketches.of(session, table, snapshot, chosen)
-    ComputeTableStatistics.register(table, snapshot, chosen.map(_.id).zip(sketches), EngineSummary.of(session))
+    register(session, table, snapshot, chosen.map(_.id).zip(sketches), Vector.empty)
+  }
+
+  /**
+   * Writes a statistics file with the Bloom index of a snapshot. Only data files that have no filters yet are read. The
+   * numbers of distinct values are copied from the earlier statistics file.
+   *
+   * @throws InvalidArgument if the table has no columns with a Bloom index
+   */
+  def computeBloomIndex(session: SparkSession, table: Table, snapshot: Snapshot): (Table, StatisticsFile) = {
+    if (BloomIndex.columns(table.metadata).isEmpty) throw InvalidArgument(
+      "Bloom index",
+      table.name,
+      "No column of the table is indexed. Choose the columns first: ALTER TABLE ... SET BLOOM INDEX (column, ...)"
+    )
+    register(session, table, snapshot, Vector.empty, ComputeTableStatistics.existingSketches(table, snapshot))
+  }
+
+  private def register(
+      session: SparkSession,
+      table: Table,
+      snapshot: Snapshot,
+      sketches: Vector[(Int, ThetaSketch)],
+      others: Vector[NewBlob]
+  ): (Table, StatisticsFile) = {
+    val index = ComputeBloomIndex(table, snapshot, new BloomFilterJob(session, table.name))
+    ComputeTableStatistics
+      .register(table, snapshot, sketches, EngineSummary.of(session), others = others ++ index)
   }
 }

@@ -5,7 +5,7 @@ import org.apache.spark.sql.types.{StringType, StructType}
 
 import iceberglite.spark.maintenance.TableStatistics
 
-/** `CALL catalog.system.compute_table_stats(table, snapshot_id, columns)` */
+/** `CALL catalog.system.compute_table_stats(table, snapshot_id, columns, bloom_index_only)` */
 object ComputeTableStatsProcedure extends Procedure {
   private val snapshotId =
     Parameter.optional("snapshot_id", ParameterType.Id, "Id of the snapshot; by default the current one")
@@ -14,11 +14,17 @@ object ComputeTableStatsProcedure extends Procedure {
     ParameterType.Texts,
     "Names of the columns; by default all top-level columns with primitive types"
   )
+  private val bloomIndexOnly = Parameter.optional(
+    "bloom_index_only",
+    ParameterType.Flag,
+    "Whether to write only the Bloom index, which reads only data files without filters, and to copy the existing " +
+      "numbers of distinct values; by default false"
+  )
 
   override val name = "compute_table_stats"
   override val description =
-    "Compute the approximate numbers of distinct values of columns, and register their file in the table"
-  override val parameters: Seq[Parameter[_]] = Seq(Parameter.table, snapshotId, columns)
+    "Compute approximate numbers of distinct values and the Bloom index, and register their file in the table"
+  override val parameters: Seq[Parameter[_]] = Seq(Parameter.table, snapshotId, columns, bloomIndexOnly)
 
   override val output: StructType = StructType(Seq(
     Procedure.column(
@@ -35,8 +41,9 @@ object ComputeTableStatsProcedure extends Procedure {
     val table = context.table(name).current
     val snapshot = arguments.get(snapshotId).map(table.metadata.snapshot).orElse(table.currentSnapshot)
     snapshot.toSeq.map { s =>
-      val (after, file) =
-        TableStatistics.compute(context.session, table, s, arguments.get(columns).getOrElse(Nil))
+      val names = arguments.get(columns).getOrElse(Nil)
+      val onlyIndex = arguments.get(bloomIndexOnly).contains(true)
+      val (after, file) = TableStatistics.compute(context.session, table, s, names, onlyIndex)
       context.refreshCachedPlans(name, table, after)
       Row(file.statisticsPath)
     }

@@ -30,7 +30,9 @@ object AlterTableStatement {
     AddConstraint,
     DropConstraint,
     SetWriteOrder,
-    SetClustering
+    SetClustering,
+    SetBloomIndex,
+    DropBloomIndex
   ) ++ RefKind.all.flatMap(kind => CreateOrReplaceRef.statements(kind) :+ new DropRef.Statement(kind))
 
   /**

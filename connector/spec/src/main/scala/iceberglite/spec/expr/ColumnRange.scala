@@ -32,6 +32,12 @@ private[iceberglite] trait ColumnRange[-S] {
   /** A value that is at least the maximum of the ordinary values. */
   def upper(rows: S): Option[Literal]
 
+  /**
+   * Whether rows may contain an ordinary value of the term's type, according to information other than the bounds, such
+   * as a Bloom filter.
+   */
+  def mayContain: (S, Literal) => Boolean = ColumnRange.AnyValue
+
   final def mayBePresent(rows: S): Boolean = mayBeOrdinary(rows) || mayBeNan(rows)
 
   /** Compares the lower bound to a value; [[ColumnRange.NoBound]] if there is no lower bound. */
@@ -105,6 +111,7 @@ final private[expr] class TransformedRange[S](transform: Transform, source: Colu
 }
 
 private[iceberglite] object ColumnRange {
+  private val AnyValue: (Any, Any) => Boolean = (_, _) => true
 
   /** The result of a comparison with a missing bound. It differs from all other results. */
   val NoBound: Int = Int.MinValue

@@ -63,11 +63,12 @@ private[iceberglite] object RangeEvaluator {
         lower <= 0 && {
           val upper = c.compareUpper(rows, value)
           if (lower == NoBound && upper == NoBound) c.mayBeOrdinary(rows) else upper >= 0 || upper == NoBound
-        }
+        } && c.mayContain(rows, v)
       }
     case In(_, vs) =>
       val values = new SortedValues(vs)
-      rows => c.mayBeOrdinary(rows) && values.intersects(c.lower(rows), c.upper(rows))
+      rows =>
+        c.mayBeOrdinary(rows) && values.intersects(c.lower(rows), c.upper(rows)) && vs.exists(c.mayContain(rows, _))
     case NotEqual(_, v) =>
       rows => c.mayBeNan(rows) || c.mayBeOrdinary(rows) && !singleValue(c, rows).exists(ordering.equiv(_, v))
     case NotIn(_, vs) =>

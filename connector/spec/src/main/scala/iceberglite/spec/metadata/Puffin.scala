@@ -36,6 +36,9 @@ object BlobType {
 
   /** A theta sketch of a column's values. */
   val ThetaSketch = "apache-datasketches-theta-v1"
+
+  /** The Bloom filters of a column in many data files. The specification does not define this type. */
+  val BloomIndex = "iceberg-lite-bloom-index-v1"
 }
 
 /** The keys of blob properties. */
@@ -45,4 +48,16 @@ object BlobProperty {
 
   /** The number of distinct values that a sketch estimates. */
   val Ndv = "ndv"
+
+  /** The number of data files that a Bloom index describes. */
+  val Files = "files"
+
+  /** The canonical form of the values whose hashes are in a Bloom index. */
+  val ValueForm = "value-form"
+
+  /** Identifies the name mapping with which the data files of a Bloom index were read. */
+  val NameMapping = "name-mapping"
+
+  /** The maximum size of a filter of a Bloom index, in bytes. */
+  val MaxFilterBytes = "max-filter-bytes"
 }

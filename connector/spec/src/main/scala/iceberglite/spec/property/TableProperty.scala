@@ -369,7 +369,8 @@ object TableProperty extends TablePropertyFactories {
 
   /** All properties except those of [[ColumnPrefixes]], in the order of the documentation. */
   lazy val all: Seq[TableProperty[_]] =
-    declared.all ++ ParquetProperty.all ++ RowLevelProperty.all ++ Version4Property.all ++ AutoCompactProperty.all
+    declared.all ++ ParquetProperty.all ++ RowLevelProperty.all ++ Version4Property.all ++ AutoCompactProperty.all ++
+      BloomIndexProperty.all
 
   /** Returns the configured metrics mode of a column by its full name. @throws InvalidArgument if a value is invalid */
   def metricsModeOf(column: String, properties: Map[String, String]): Option[MetricsMode] = {

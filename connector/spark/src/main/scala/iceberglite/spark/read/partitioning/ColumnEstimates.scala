@@ -132,8 +132,9 @@ private[read] object ColumnEstimates {
    */
   private[partitioning] def distinctValues(files: ScanFiles): Int => Option[Long] = {
     val metadata = files.table.metadata
+    val withSketches = metadata.statistics.filter(_.blobMetadata.exists(_.blobType == BlobType.ThetaSketch))
     val file = files.snapshot.flatMap { snapshot =>
-      metadata.ancestors(snapshot).map(s => metadata.statistics.find(_.snapshotId == s.snapshotId))
+      metadata.ancestors(snapshot).map(s => withSketches.find(_.snapshotId == s.snapshotId))
         .collectFirst { case Some(statistics) => statistics }
     }
     id =>

@@ -1,6 +1,6 @@
 package iceberglite.spark.read.partitioning
 
-import iceberglite.scan.FileScanTask
+import iceberglite.scan.{BloomIndex, FileScanTask}
 import iceberglite.spark.read.planning.ScanFiles
 import iceberglite.spark.read.stats.{ColumnStatsByFile, StatisticsColumn}
 import iceberglite.spec.expr.Evaluate
@@ -10,8 +10,8 @@ import iceberglite.spec.types.Type.StructType
 /**
  * The columns for which a runtime filter may skip files. The runtime filter contains the join keys of the other join
  * side. The columns are the source columns of partition fields, the columns for which the bounds of files overlap
- * little, and the columns whose metrics the driver did not keep. Other columns are not reported, because a runtime
- * filter on a reported column may replace a Bloom filter that Spark would otherwise create.
+ * little, the columns with a Bloom index, and the columns whose metrics the driver did not keep. Other columns are not
+ * reported, because a runtime filter on a reported column may replace a Bloom filter that Spark would otherwise create.
  */
 private[read] object RuntimeFilterColumns {
 
@@ -27,7 +27,7 @@ private[read] object RuntimeFilterColumns {
     lazy val sample = sampleOf(files.plan.tasks)
     columns.filter { column =>
       val fields = fieldsOf(Vector(column))
-      fields.exists(f => sources.contains(f.id)) ||
+      fields.exists(f => sources.contains(f.id) || BloomIndex.isIndexed(files.table.tree(), f.id)) ||
       fields.exists { f =>
         !files.plan.statsToKeep.hasAll(Set(f.id)) || haveDistinctRanges(
           new ColumnStatsByFile(f, files.table.metadata),

@@ -3,6 +3,7 @@ package iceberglite.spark.read.planning
 import scala.collection.mutable
 
 import iceberglite.scan.{
+  BloomIndex,
   FileFilter,
   FileScanTask,
   PartitionFilter,
@@ -198,7 +199,11 @@ final private[iceberglite] case class ScanFiles(
     if (bound == AlwaysTrue) plan.tasks
     else if (plan.statsToKeep.hasAll(bound.fieldIds) || limit != RowLimit.Unlimited || isServerPlanned) {
       val filter = filterOf(bound)
-      plan.tasks.filter(task => filter(task).mightMatch(task.file))
+      val tasks = plan.tasks.filter(task => filter(task).mightMatch(task.file))
+      // The storage of a plan by the server may not give access to statistics files.
+      if (isServerPlanned) tasks
+      else BloomIndex.of(table.tree(widened.planningSchema), snapshot, bound)
+        .fold(tasks)(index => tasks.filter(index.filter(tasks)))
     } else {
       copy(filter = Expression.and(filter, bound), existingPlan = None).plan.tasks
     }

@@ -1,0 +1,214 @@
+package iceberglite.maintenance
+
+import scala.annotation.tailrec
+
+import org.slf4j.LoggerFactory
+
+import iceberglite.data.RecordValues
+import iceberglite.puffin.{BloomFilter, BloomIndexBlob, BloomScope, BloomFileKey, NewBlob, ValueForm}
+import iceberglite.scan.{BloomIndex, FileScanTask, TableRows, TableScan}
+import iceberglite.spec.IcebergError
+import iceberglite.spec.IcebergError.{InvalidArgument, UnreadableFile}
+import iceberglite.spec.expr.Expression.AlwaysTrue
+import iceberglite.spec.metadata.Snapshot
+import iceberglite.spec.partition.PartitionSpec
+import iceberglite.spec.property.{BloomIndexProperty, TableProperty}
+import iceberglite.spec.schema.{NameMapping, Schema}
+import iceberglite.spec.types.{Literal, NestedField, PrimitiveType}
+import iceberglite.storage.FileIO
+import iceberglite.table.Table
+
+/** Computes the Bloom filters of data files. The object can be sent to executors. */
+final class FileFilters(
+    io: FileIO,
+    specs: Map[Int, PartitionSpec],
+    nameMapping: Option[NameMapping],
+    schema: Schema,
+    columns: Vector[NestedField],
+    maxBytes: Long
+) extends Serializable {
+
+  /**
+   * Returns the filter of each column for the rows of a file, including deleted rows.
+   *
+   * @throws UnreadableFile if a value does not have the type of its column, because a filter without the value would be
+   *   wrong
+   */
+  def of(task: FileScanTask): Vector[BloomFilter] = {
+    val types = columns.map(_.fieldType.asInstanceOf[PrimitiveType])
+    val forms = types.map(ValueForm.of(_).get)
+    val builders = columns.map(_ => new BloomFilter.Builder(maxBytes))
+    val rows = new TableRows(io, specs, nameMapping, schema, columns, filtered = false)
+      .of(task.copy(deletes = Vector.empty))
+    try rows.foreach { row =>
+        var i = 0
+        while (i < builders.size) {
+          val value = row(i)
+          if (value != null) builders(i) += forms(i).hash(literal(task, value, types(i)))
+          i += 1
+        }
+      }
+    finally rows.close()
+    builders.map(_.result())
+  }
+
+  private def literal(task: FileScanTask, value: AnyRef, t: PrimitiveType): Literal =
+    RecordValues.literal(value, t).getOrElse(
+      throw UnreadableFile(
+        task.file.path,
+        "data file",
+        s"A value of a column of type $t is a ${value.getClass.getName}"
+      )
+    )
+}
+
+/** Computes Bloom filters of many data files, for example with a cluster. */
+trait FileFilterJob {
+
+  /** Returns the filters of the files, in the order of the files; see [[FileFilters.of]]. */
+  def compute(filters: FileFilters, tasks: Vector[FileScanTask]): Vector[Vector[BloomFilter]]
+}
+
+object FileFilterJob {
+
+  /** Computes the filters in this JVM. */
+  object Local extends FileFilterJob {
+    override def compute(filters: FileFilters, tasks: Vector[FileScanTask]): Vector[Vector[BloomFilter]] =
+      tasks.map(filters.of)
+  }
+}
+
+/**
+ * Creates the Bloom index of a snapshot: the filters of its data files, for the columns that a property lists. Filters
+ * in an earlier statistics file are used again.
+ *
+ * @param job computes the filters of the files that have none
+ */
+final class ComputeBloomIndex private (
+    table: Table,
+    snapshot: Snapshot,
+    indexed: Vector[NestedField],
+    job: FileFilterJob
+) {
+  import ComputeBloomIndex._
+
+  private val maxFilterBytes = TableProperty.of(BloomIndexProperty.MaxFilterBytes, table.properties)
+
+  /** The maximum total size of the filters of one column. */
+  private val maxBytes = MaxTotalBytes / indexed.size
+
+  private val filters =
+    new FileFilters(table.io, table.metadata.specsById, table.nameMapping, table.schema, indexed, maxFilterBytes)
+
+  private type ByFile = Map[BloomFileKey, Vector[BloomFilter]]
+
+  /** Returns the blobs of the index. */
+  def blobs(): Vector[NewBlob] = {
+    val tasks = TableScan(table.tree(), Some(snapshot), AlwaysTrue, caseSensitive = true).plan().tasks
+      .filter(_.file.keyMetadata.isEmpty)
+    val byKey = tasks.map(task => BloomFileKey.of(task.file) -> task).toMap
+    val known = existing(byKey.keySet)
+    val missing = byKey.toVector.filterNot { case (key, _) => known.contains(key) }.sortBy(_._2.file.path)
+    val all = compute(known, missing)
+    if (all.size < byKey.size) log.warn(
+      s"The Bloom index of ${table.name} has filters of only ${all.size} of ${byKey.size} files, because it is " +
+        s"limited to $MaxTotalBytes bytes. All queries read the other files. Index fewer columns, or reduce " +
+        BloomIndexProperty.MaxFilterBytes.key
+    )
+    indexed.indices.toVector.map { i =>
+      BloomIndexBlob.write(scopeOf(indexed(i)), snapshot, all.map { case (key, columns) => key -> columns(i) })
+    }
+  }
+
+  private def scopeOf(column: NestedField): BloomScope = BloomScope(
+    column.id,
+    BloomIndex.formOf(column).get,
+    BloomIndex.nameMappingOf(table.metadata),
+    maxFilterBytes
+  )
+
+  private def sizeOf(filters: ByFile): Long =
+    if (filters.isEmpty) 0L else indexed.indices.map(i => filters.valuesIterator.map(_(i).size.toLong).sum).max
+
+  /** Computes filters until all files have one, or until the index has its maximum size. */
+  @tailrec
+  private def compute(known: ByFile, missing: Vector[(BloomFileKey, FileScanTask)]): ByFile = {
+    var total = sizeOf(known)
+    val (now, later) = missing.span { case (_, task) =>
+      total += BloomFilter.maxSize(task.file.recordCountOrZero, maxFilterBytes)
+      total <= maxBytes
+    }
+    if (now.isEmpty) known
+    else compute(known ++ now.map(_._1).zip(job.compute(filters, now.map(_._2))), later)
+  }
+
+  /** Returns the filters of files that an earlier statistics file contains for all columns, up to the maximum size. */
+  private def existing(keys: Set[BloomFileKey]): ByFile =
+    try {
+      val files = indexed.flatMap { column =>
+        BloomIndex.fileOf(table.metadata, Some(snapshot), column.id).map(column.id -> _)
+      }
+      val byColumn = BloomIndex.open(table.tree(), files.toMap, MaxTotalBytes).map(blob => blob.scope -> blob).toMap
+      val columns = indexed.map(column => byColumn.get(scopeOf(column)).fold(NoFilters)(read(_, keys)))
+      columns.map(_.keySet).reduce(_ & _).iterator.map(key => key -> columns.map(_(key))).toMap
+    } catch {
+      case e: IcebergError =>
+        log.warn(s"All Bloom filters of ${table.name} are computed again: ${e.getMessage}")
+        Map.empty
+    }
+
+  private def read(blob: BloomIndexBlob, keys: Set[BloomFileKey]): Map[BloomFileKey, BloomFilter] = {
+    var total = 0L
+    val entries = blob.entriesOf(keys).sortBy(_.length).takeWhile { entry =>
+      total += entry.length
+      total <= maxBytes
+    }
+    BloomIndexBlob.runs(entries).flatMap(blob.read).toMap
+  }
+}
+
+object ComputeBloomIndex {
+  private val log = LoggerFactory.getLogger("iceberglite.maintenance.ComputeBloomIndex")
+
+  /** The maximum total size of the filters in a statistics file. Further files have no filter. */
+  private val MaxTotalBytes = 256L << 20
+
+  private val NoFilters = Map.empty[BloomFileKey, BloomFilter]
+
+  /** Returns the blobs of the index; none if the table has no indexed columns. */
+  def apply(table: Table, snapshot: Snapshot, job: FileFilterJob): Vector[NewBlob] = {
+    val indexed = BloomIndex.columns(table.metadata)
+    if (indexed.isEmpty) Vector.empty else new ComputeBloomIndex(table, snapshot, indexed, job).blobs()
+  }
+
+  /**
+   * Returns the names of columns for the property.
+   *
+   * @throws IcebergError.NotFound if a column does not exist, or is not a top-level column
+   * @throws InvalidArgument if columns of its type cannot be indexed
+   */
+  def require(schema: Schema, names: Vector[Vector[String]], caseSensitive: Boolean): Vector[String] = {
+    if (names.size > BloomIndex.MaxColumns) throw InvalidArgument(
+      "columns of a Bloom index",
+      names.map(_.mkString(".")).mkString(", "),
+      s"An index has at most ${BloomIndex.MaxColumns} columns; choose the columns of point queries and joins"
+    )
+    names.map { path =>
+      val name = path.mkString(".")
+      val found = ComputeTableStatistics.columns(schema, Seq(name), caseSensitive).head
+      if (BloomIndex.formOf(found).isEmpty) throw InvalidArgument(
+        "column of a Bloom index",
+        name,
+        s"Columns of type ${found.fieldType} cannot be indexed; use a column of integers, decimals, dates, times, " +
+          "strings, UUIDs or binaries"
+      )
+      if (found.name.contains(",") || found.name.trim != found.name) throw InvalidArgument(
+        "column of a Bloom index",
+        name,
+        "The name contains a comma, or begins or ends with a space, and the table property separates names by commas" +
+          "; rename the column"
+      )
+      found.name
+    }.distinct
+  }
+}
