@@ -89,7 +89,7 @@ private[iceberglite] object WritingJob {
       case NonFatal(e) => error.addSuppressed(e)
     }
 
-  /** The scheduler may report the start of a task after the end of its cancelled job, so this method asks it for both. */
+  /** The scheduler may report the start of a task after the end of its cancelled job; this method asks it for both. */
   private def awaitEnd(context: SparkContext, tasks: RunningTasks, jobs: Set[Int], deadline: Long): Boolean =
     tasks.await(tasks.haveEnded(jobs), deadline) && awaitScheduler(context, tasks, deadline) &&
       tasks.await(tasks.areIdle(jobs), deadline)
