@@ -18,7 +18,7 @@ class DriverProgressSuite extends AnyFunSuite with StatementFixture {
     progress.start()
     try {
       call
-      // Spark reports events in order. When it has reported the end of this job, it has reported all events of the call.
+      // Spark reports events in order. When the end of this job is reported, all events of the call have been reported.
       ClusterJob.withDescription(context, last)(context.parallelize(Seq(1), 1).count())
       eventually(assert(all.exists(a => a.description == last && a.runningJobs == 0)))
       all.filterNot(_.description == last)
