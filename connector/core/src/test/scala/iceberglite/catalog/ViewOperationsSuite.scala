@@ -188,7 +188,7 @@ class ViewOperationsSuite extends AnyFunSuite {
         val after = catalog.loadView(View).metadata
         assert(before.uuid.isDefined && after.uuid.isDefined && before.uuid != after.uuid)
         val uuids = s"its UUID was ${before.uuid.get} and is now ${after.uuid.get}. Load the view again"
-        assert(error.getMessage.contains(s"View lite.$View was dropped or replaced in the meantime: $uuids"))
+        assert(error.getMessage.startsWith(s"View lite.$View was dropped or replaced in the meantime: $uuids"))
         assert(query(after) == "SELECT 2 n" && after.versions.size == 1 && !after.properties.contains("a"))
         catalog.dropView(View)
       }

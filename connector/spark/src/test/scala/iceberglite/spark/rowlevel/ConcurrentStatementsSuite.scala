@@ -159,7 +159,7 @@ class ConcurrentStatementsSuite extends AnyFunSuite with TableChecks {
               )
               committed.incrementAndGet()
             } catch { case e: Exception if messages(e).contains("again") => failed.incrementAndGet() }
-            // Each compaction makes the running statements start again. The pause gives them time on a slow machine, too.
+            // Each compaction makes the running statements start again. The pause gives them time.
             Thread.sleep(math.max(1000L, 2 * TimeUnit.NANOSECONDS.toMillis(System.nanoTime - begin)))
           }
       )
