@@ -39,14 +39,8 @@ class ChangelogScanSuite extends AnyFunSuite {
     table.schema.fields ++ (if (hasLineage) RandomHistory.lineage else Vector.empty)
   }
 
-  private def rows(table: Table, tasks: Vector[FileScanTask], projection: Vector[NestedField]): Vector[Record] = {
-    val reader = new TableRows(table.io, table.metadata.specsById, None, table.schema, projection, filtered = true)
-    tasks.flatMap { task =>
-      val read = reader.of(task)
-      try read.toVector
-      finally read.close()
-    }
-  }
+  private def rows(table: Table, tasks: Vector[FileScanTask], projection: Vector[NestedField]): Vector[Record] =
+    RandomHistory.rows(table, tasks, projection).flatten
 
   private def rowsAt(table: Table, at: Snapshot, filter: Expression): Vector[Record] = {
     val scan = TableScan(table.tree(), Some(at), filter, caseSensitive = true, ManifestCache.Disabled)

@@ -266,6 +266,16 @@ object RandomHistory {
     properties = Map("format-version" -> version.toString, "commit.manifest.min-count-to-merge" -> "3")
   )
 
+  /** Reads the rows of each task of a scan. */
+  def rows(table: Table, tasks: Vector[FileScanTask], projection: Vector[NestedField]): Vector[Vector[Record]] = {
+    val reader = new TableRows(table.io, table.metadata.specsById, None, table.schema, projection, filtered = true)
+    tasks.map { task =>
+      val read = reader.of(task)
+      try read.toVector
+      finally read.close()
+    }
+  }
+
   private def tuple(category: AnyRef): PartitionTuple =
     PartitionTuple(Vector(Option(category).map(c => StringLiteral(c.toString))))
 }

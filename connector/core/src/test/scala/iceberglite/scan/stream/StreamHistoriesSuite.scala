@@ -5,8 +5,10 @@ import scala.util.Random
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.{Fuzz, MoreRounds}
+import iceberglite.data.Record
 import iceberglite.scan.{
   ChangelogScan,
+  CommitChange,
   FileScanTask,
   IncrementalScan,
   RandomHistory,
@@ -25,7 +27,7 @@ import iceberglite.spec.metadata.Snapshot
 import iceberglite.table.{Actions, Table}
 import iceberglite.tree.ManifestCache
 
-/** Compares the files that streams of randomly changed tables read with those that batch reads plan. */
+/** Compares the files and rows that streams of randomly changed tables read with those of batch reads. */
 @MoreRounds
 class StreamHistoriesSuite extends AnyFunSuite {
   private val skipping = Appends(skipsDeletes = true, skipsOverwrites = true)
@@ -73,9 +75,9 @@ class StreamHistoriesSuite extends AnyFunSuite {
   private def range(table: Table, start: RangeStart): SnapshotRange =
     SnapshotRange.of(table.metadata, table.currentSnapshot, None, start, RangeEnd.Newest)
 
-  private def appends(table: Table, start: RangeStart): Vector[String] = {
+  private def appends(table: Table, start: RangeStart): Vector[FileScanTask] = {
     val cache = ManifestCache.Disabled
-    paths(IncrementalScan(table.tree(), range(table, start), AlwaysTrue, caseSensitive = true, cache).plan().tasks)
+    IncrementalScan(table.tree(), range(table, start), AlwaysTrue, caseSensitive = true, cache).plan().tasks
   }
 
   private def rowsOf(table: Table, snapshot: Snapshot): Vector[FileScanTask] =
@@ -84,8 +86,19 @@ class StreamHistoriesSuite extends AnyFunSuite {
   private def withDeletes(tasks: Vector[FileScanTask]): Vector[(String, Vector[String])] =
     tasks.map(t => t.file.path -> t.deletes.map(_.location.toString).sorted)
 
+  /** The rows of each file, with their row ids in version 3. Rows of changes have the kind and number of the change. */
+  private def rows(
+      table: Table,
+      tasks: Vector[FileScanTask]
+  ): Vector[(String, Option[CommitChange], Vector[Record])] = {
+    val lineage = if (table.metadata.formatVersion >= V3) RandomHistory.lineage else Vector.empty
+    tasks.zip(RandomHistory.rows(table, tasks, table.schema.fields ++ lineage)).map { case (task, read) =>
+      (task.file.path, task.change.map(_.copy(deletesOfChangedRows = None)), read)
+    }
+  }
+
   for (version <- Seq(V1, V2, V3)) {
-    test(s"a stream of appends reads the files of an incremental read, in any division into batches, v$version") {
+    test(s"a stream of appends reads the rows of an incremental read, in any division into batches, v$version") {
       (0 until Fuzz.rounds(8, 2)).foreach { round =>
         val random = new Random(Fuzz.seed + round)
         val h = history(random, version)
@@ -94,8 +107,9 @@ class StreamHistoriesSuite extends AnyFunSuite {
           (0 until random.nextInt(5)).foreach(_ => h.step(None))
           read.readAll(h.table)
         }
-        assert(paths(read.tasks) == appends(h.table, RangeStart.Oldest), s"seed ${Fuzz.seed + round}")
-        assert(read.tasks.forall(_.deletes.isEmpty))
+        val batch = appends(h.table, RangeStart.Oldest)
+        assert(paths(read.tasks) == paths(batch), s"seed ${Fuzz.seed + round}")
+        assert(rows(h.table, read.tasks) == rows(h.table, batch), s"seed ${Fuzz.seed + round}")
       }
     }
 
@@ -113,33 +127,36 @@ class StreamHistoriesSuite extends AnyFunSuite {
           val read = reader.tasks
           val whole = rowsOf(h.table, first)
           assert(withDeletes(read.take(whole.size)) == withDeletes(whole), s"seed ${Fuzz.seed + 1000 + round}")
-          assert(paths(read.drop(whole.size)) == appends(h.table, RangeStart.After(first.snapshotId)))
+          assert(rows(h.table, read.take(whole.size)) == rows(h.table, whole))
+          val later = appends(h.table, RangeStart.After(first.snapshotId))
+          assert(paths(read.drop(whole.size)) == paths(later))
+          assert(rows(h.table, read.drop(whole.size)) == rows(h.table, later))
         }
       }
     }
 
-    test(s"a stream of changes reads the changes of the batch changelog with their ordinals, v$version") {
+    test(s"a stream of changes reads the rows of the batch changelog with their ordinals, v$version") {
+      var withDeletes = Set.empty[String]
       (0 until Fuzz.rounds(8, 2)).foreach { round =>
         val random = new Random(Fuzz.seed + 2000 + round)
         val h = history(random, version)
         val read = new Reader(Changes, random)
+        if (round == 0) h.everyChange()
         (0 until 4).foreach { _ =>
           (0 until random.nextInt(5)).foreach(_ => h.step(None))
           read.readAll(h.table)
         }
-        val table = h.table
-        val batch = ChangelogScan(
-          table.tree(),
-          range(table, RangeStart.Oldest),
-          AlwaysTrue,
-          _ => true,
-          caseSensitive = true,
-          ManifestCache.Disabled
-        ).plan().tasks
-        def changes(tasks: Vector[FileScanTask]) =
-          tasks.map(t => (t.file.path, t.change.map(_.copy(deletesOfChangedRows = None))))
-        assert(changes(read.tasks) == changes(batch), s"seed ${Fuzz.seed + 2000 + round}")
+        val batch = changelog(h.table)
+        assert(rows(h.table, read.tasks) == rows(h.table, batch), s"seed ${Fuzz.seed + 2000 + round}")
+        if (batch.exists(_.deletes.nonEmpty)) withDeletes += "of unchanged rows"
+        if (batch.exists(_.change.exists(_.deletesOfChangedRows.isDefined))) withDeletes += "of changed rows"
       }
+      assert(version == V1 || withDeletes.size == 2, withDeletes)
     }
+  }
+
+  private def changelog(table: Table): Vector[FileScanTask] = {
+    val all = range(table, RangeStart.Oldest)
+    ChangelogScan(table.tree(), all, AlwaysTrue, _ => true, caseSensitive = true, ManifestCache.Disabled).plan().tasks
   }
 }
