@@ -41,6 +41,27 @@ object Splits {
     pack(tasks.iterator.flatMap(rowGroupSplits(_, targetSize)), targetSize, openCost, lookback)
   }
 
+  /**
+   * Like [[of]], but the splits of the groups are in the order of the files: each group begins after the end of the
+   * previous one. There may be up to twice as many groups as the total size requires.
+   */
+  def inOrder(tasks: Vector[FileScanTask], targetSize: Long, openCost: Long): Vector[Vector[FileScanTask]] = {
+    check(targetSize, openCost, lookback = 1)
+    val groups = Vector.newBuilder[Vector[FileScanTask]]
+    var open = new Bin
+    tasks.iterator.flatMap(split(_, targetSize)).foreach { piece =>
+      val weight = Splits.weight(piece, openCost)
+      if (open.tasks.nonEmpty && open.weight + weight > targetSize) {
+        groups += open.result()
+        open = new Bin
+      }
+      open.tasks += piece
+      open.weight += weight
+    }
+    if (open.tasks.nonEmpty) groups += open.result()
+    groups.result()
+  }
+
   private def check(targetSize: Long, openCost: Long, lookback: Int): Unit = {
     if (targetSize <= 0) throw InvalidArgument("split size", targetSize.toString, "It must be positive")
     if (lookback <= 0) throw InvalidArgument("planning lookback", lookback.toString, "It must be positive")

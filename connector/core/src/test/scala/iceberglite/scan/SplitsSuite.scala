@@ -103,6 +103,24 @@ class SplitsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(asText(Splits.of(files, 100, 0, 1)) == Vector("f0[0,60)", "f1[0,60) f2[0,30)", "f3[0,60) f4[0,40)"))
   }
 
+  test("groups in order contain the splits in the order of the files, and are as full as this order permits") {
+    val files = Seq(60, 60, 30, 60, 40).zipWithIndex.map { case (size, i) => task(s"f$i", size.toLong) }.toVector
+    assert(asText(Splits.inOrder(files, 100, 0)) == Vector("f0[0,60)", "f1[0,60) f2[0,30)", "f3[0,60) f4[0,40)"))
+    assert(Splits.inOrder(files, 100, 50).map(_.size) == Vector(1, 1, 1, 1, 1))
+    assert(asText(Splits.inOrder(Vector(task("a", 120, 4, 50, 100)), 100, 0)) == Vector("a[0,100)", "a[100,120)"))
+    assert(Splits.inOrder(Vector.empty, 100, 0).isEmpty)
+    assertThrows[InvalidArgument](Splits.inOrder(files, 0, 0))
+    forAll(tasks, Gen.choose(1L, 300L)) { (all, size) =>
+      val groups = Splits.inOrder(all, size, 0)
+      assert(groups.flatten.map(_.length).sum == all.map(_.length).sum)
+      val order = all.map(_.file.path)
+      val positions = groups.flatten.map(t => (order.indexOf(t.file.path), t.start))
+      assert(positions == positions.sorted)
+      val weights = groups.map(_.map(Splits.weight(_, 0)).sum)
+      assert(weights.sliding(2).filter(_.size == 2).forall(_.sum > size), "adjacent groups do not fit into one")
+    }
+  }
+
   test("files are split into at most the given number of groups of similar size, in order") {
     forAll(tasks, Gen.choose(1, 12)) { (files, count) =>
       val groups = Splits.evenly(files, count)

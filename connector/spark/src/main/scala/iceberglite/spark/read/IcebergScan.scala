@@ -136,7 +136,7 @@ final private[iceberglite] class IcebergScan(
   private[iceberglite] def batchAt(table: Table, snapshot: Option[Snapshot], tasks: Vector[FileScanTask]): Batch = {
     val source = files.source.copy(table = table, snapshot = snapshot, commits = None, planner = None)
     val scan = new IcebergScan(ScanFiles(source, AlwaysTrue), scanColumns, settings, caseSensitive, session)
-    scan.batchOf(tasks, Some(FixedPacking(scan.packing.pack(tasks).map(_.files))))
+    scan.batchOf(tasks, Some(FixedPacking(scan.packing.packMicroBatch(tasks))))
   }
 
   private[iceberglite] def plannedTasks: Vector[FileScanTask] = files.plan.tasks

@@ -29,6 +29,17 @@ final private[read] class TaskPacking(
     packGroups(files).getOrElse(withoutKey(packBySize(files)))
 
   /**
+   * Packs the files of a micro-batch. Changes are packed in the order of their commits: the rows of a task are changes
+   * of the same commits as those of the previous task, or of later commits.
+   */
+  def packMicroBatch(files: Vector[FileScanTask]): Vector[Vector[FileScanTask]] =
+    if (files.forall(_.change.isEmpty)) pack(files).map(_.files)
+    else {
+      val weight = files.iterator.map(Splits.weight(_, settings.fileOpenCost)).sum
+      Splits.inOrder(files, settings.splitSizeFor(weight), settings.fileOpenCost)
+    }
+
+  /**
    * Packs files that a statement rewrites.
    *
    * @param rewrite the packing that the statement's write needs; if absent, the files are packed by size, and are split
