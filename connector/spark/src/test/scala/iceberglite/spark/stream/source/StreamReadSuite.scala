@@ -191,7 +191,7 @@ class StreamReadSuite extends AnyFunSuite with SourceFixture {
     assert(read.map(_.toSet).toSet == Set(texts(Seq(0, 2, 3)).toSet, texts(Seq(4, 5, 7)).toSet))
   }
 
-  test("a stream follows a branch or a tag") {
+  test("a stream follows a branch, or a tag that moves") {
     val t = numbers(0 until 3)
     sql(s"ALTER TABLE $t CREATE TAG v1")
     sql(s"ALTER TABLE $t CREATE BRANCH b")
@@ -201,7 +201,16 @@ class StreamReadSuite extends AnyFunSuite with SourceFixture {
     assert(read(stream(t, "branch" -> "b"), checkpoint) == texts(0 until 5))
     append(s"$t.branch_b", 5 until 6)
     assert(read(stream(s"$t.branch_b"), checkpoint) == texts(5 until 6))
-    assert(read(stream(t, "tag" -> "v1")) == texts(0 until 3))
+    val ofTag = newCheckpoint()
+    assert(read(stream(t, "tag" -> "v1"), ofTag) == texts(0 until 3))
+    append(t, 9 until 10)
+    assert(read(stream(t, "tag" -> "v1"), ofTag).isEmpty, "the tag has not moved")
+    sql(s"ALTER TABLE $t REPLACE TAG v1")
+    append(t, 10 until 11)
+    assert(
+      read(stream(t, "tag" -> "v1"), ofTag) == texts(7 until 10),
+      "the tag has moved to the commit before the last"
+    )
     assert(read(spark.readStream.format("iceberg-lite").option("branch", "b").load(t)) == texts(0 until 6))
   }
 
