@@ -165,7 +165,7 @@ class Consumers(NamedTuple):
     timestamp: int
     """Time of the commit of this snapshot, in milliseconds since 1970."""
     snapshots_behind: int | None
-    """Number of later snapshots of the main branch; NULL if this branch does not contain the snapshot."""
+    """Number of later snapshots of main or else of the only branch with the snapshot; NULL if there is none."""
     files_behind: int | None
     """Number of data files that these snapshots added."""
 

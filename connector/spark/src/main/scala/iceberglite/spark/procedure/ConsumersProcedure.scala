@@ -4,7 +4,7 @@ import org.apache.spark.sql.Row
 import org.apache.spark.sql.types.{LongType, StringType, StructType}
 
 import iceberglite.scan.stream.StreamBacklog
-import iceberglite.spec.metadata.{Snapshot, TableMetadata}
+import iceberglite.spec.metadata.{Snapshot, SnapshotRef, TableMetadata}
 import iceberglite.table.StreamConsumer
 
 /** `CALL catalog.system.consumers(table)` */
@@ -21,7 +21,7 @@ object ConsumersProcedure extends Procedure {
     Procedure.column(
       "snapshots_behind",
       LongType,
-      "Number of later snapshots of the main branch; NULL if this branch does not contain the snapshot",
+      "Number of later snapshots of main or else of the only branch with the snapshot; NULL if there is none",
       nullable = true
     ),
     Procedure.column("files_behind", LongType, "Number of data files that these snapshots added", nullable = true)
@@ -42,8 +42,15 @@ object ConsumersProcedure extends Procedure {
     }
   }
 
+  /** Returns the snapshots that the consumer has not read; absent if it is unknown which branch it follows. */
   private def laterThan(table: TableMetadata, snapshot: Snapshot): Option[Vector[Snapshot]] = {
-    val newestFirst = table.currentSnapshot.fold(Vector.empty[Snapshot])(table.ancestors(_).toVector)
-    Some(newestFirst.indexWhere(_.snapshotId == snapshot.snapshotId)).filter(_ >= 0).map(newestFirst.take)
+    val heads = table.refs.values.collect { case branch: SnapshotRef.Branch => branch.snapshotId }.toSet
+    def after(head: Snapshot): Option[Vector[Snapshot]] = {
+      val newestFirst = table.ancestors(head).toVector
+      Some(newestFirst.indexWhere(_.snapshotId == snapshot.snapshotId)).filter(_ >= 0).map(newestFirst.take)
+    }
+    table.currentSnapshot.flatMap(after).orElse {
+      Some(heads.flatMap(table.findSnapshot(_)).flatMap(after(_))).filter(_.size == 1).map(_.head)
+    }
   }
 }

@@ -45,6 +45,29 @@ class ConsumerSuite extends AnyFunSuite with SourceFixture {
     assert(missing.contains("The table has no consumer etl"), missing)
   }
 
+  test("the lag of a consumer that follows a branch is that of the branch, if no other branch has its position") {
+    val t = numbers(0 until 1)
+    sql(s"ALTER TABLE $t CREATE BRANCH b")
+    append(s"$t.branch_b", 1 until 2)
+    append(t, 2 until 3)
+    val checkpoint = newCheckpoint()
+    def ofBranch = stream(t, "branch" -> "b", "consumer-id" -> "etl")
+    assert(read(ofBranch, checkpoint) == texts(0 until 2))
+    // The second run moves the tag to the end of the micro-batch of the first run.
+    assert(read(ofBranch, checkpoint).isEmpty)
+    def lag: String = rows(s"CALL lite.system.consumers('${t.stripPrefix("lite.")}')")
+      .map(row => s"${row.get(3)} snapshots, ${row.get(4)} files").mkString
+    assert(lag == "0 snapshots, 0 files")
+    append(s"$t.branch_b", 3 until 4)
+    sql(s"INSERT INTO $t.branch_b SELECT /*+ REPARTITION(2) */ id, 'x' FROM range(4)")
+    assert(lag == "2 snapshots, 3 files")
+    sql(s"ALTER TABLE $t CREATE BRANCH same AS OF VERSION ${rows(s"SELECT snapshot_id FROM $t.refs WHERE name = 'b'")
+        .head.getLong(0)}")
+    assert(lag == "2 snapshots, 3 files", "both branches have the same snapshots")
+    append(s"$t.branch_same", 5 until 6)
+    assert(lag == "null snapshots, null files", "the consumer may follow either branch")
+  }
+
   test("a query that begins with an empty table protects the first snapshot when it plans to read it") {
     val t = numbers()
     val reader = sourceOf(t, "consumer-id" -> "etl")
