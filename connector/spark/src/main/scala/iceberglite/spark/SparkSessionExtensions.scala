@@ -22,6 +22,7 @@ import iceberglite.spark.rules.{
   LoadMicroBatchTable,
   MarkDeletedRows,
   AllowFilteringByMetrics,
+  MergeSmallPartitions,
   PrepareMicroBatchWrite,
   PrepareRowLevelOperations,
   ReplacePinnedRelations,
@@ -77,6 +78,7 @@ class SparkSessionExtensions extends (Extensions => Unit) {
     extensions.injectParser((session, delegate) => new SqlParser(session, delegate))
     SparkSessionExtensions.rules.foreach(_.inject(extensions))
     extensions.injectColumnar(_ => ReportFailedWrites)
+    extensions.injectColumnar(_ => MergeSmallPartitions)
     SessionFunctions.all.foreach(SparkSessionExtensions.inject(_, extensions))
   }
 }

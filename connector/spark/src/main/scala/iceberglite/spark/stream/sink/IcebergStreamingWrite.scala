@@ -20,7 +20,7 @@ import iceberglite.table.action.RecordStreamEpoch
  * A micro-batch without rows commits nothing, except in complete mode, because it would have the same result if it ran
  * again.
  */
-final private[sink] class IcebergStreamingWrite(
+final private[iceberglite] class IcebergStreamingWrite(
     tasks: WriteTasks,
     queryId: String,
     target: SnapshotTarget,
