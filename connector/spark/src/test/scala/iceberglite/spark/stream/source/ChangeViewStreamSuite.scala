@@ -89,6 +89,20 @@ class ChangeViewStreamSuite extends AnyFunSuite with SourceFixture {
     assert(query.recentProgress.flatMap(_.sources).forall(_.description.contains("stream of changes")))
   }
 
+  test("a stream of net changes returns only the rows that overwrites added, and not those that they rewrote") {
+    val t = newTable()
+    sql(s"CREATE TABLE $t (id BIGINT, name STRING) USING iceberg TBLPROPERTIES ('write.update.mode' = 'copy-on-write')")
+    append(t, 0 until 5)
+    val checkpoint = newCheckpoint()
+    def added = stream(t, changes, net).where("_change_type = 'INSERT'").select("id", "name")
+    assert(read(added, checkpoint) == texts(0 until 5))
+    SharedSession.liteExtensions.sql(s"UPDATE $t SET name = 'new' WHERE id = 3")
+    sql(s"INSERT OVERWRITE $t SELECT * FROM $t WHERE id > 1 UNION ALL SELECT 9L, 'n9'")
+    assert(rows(s"SELECT operation FROM $t.snapshots ORDER BY committed_at").map(_.getString(0)) ==
+      Seq("append", "overwrite", "overwrite"))
+    assert(read(added, checkpoint) == Vector("[3,new]", "[9,n9]"))
+  }
+
   test("a batch read rejects the options of streams of changes") {
     val t = numbers(0 until 1)
     def frame(table: String, options: (String, String)*): DataFrame = spark.read.options(options.toMap).table(table)
