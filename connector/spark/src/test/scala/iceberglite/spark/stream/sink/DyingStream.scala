@@ -11,11 +11,12 @@ import org.apache.spark.sql.{DataFrame, SparkSession}
 import iceberglite.spark.rowlevel.{Death, DriverProcess, DyingDriver, DyingFileSystem}
 
 /**
- * A streaming query from files to a table. Each file is one micro-batch.
+ * A streaming query to a table. Each file of rows is one micro-batch.
  *
  * @param table the name of the table
  * @param mode the output mode of the query. In append mode, it adds the rows `id, p`. Otherwise, it counts the rows of
- *   each `p`
+ *   each `p`. With `feed`, the query adds rows too, and reads them from another table as a consumer, instead of reading
+ *   the files themselves
  * @param directory contains the directories `input` and `later`
  * @param checkpoint the location of the checkpoint, a directory named `checkpoint` in the directory of the table
  */
@@ -23,23 +24,35 @@ final private[sink] case class FileStream(table: String, mode: String, directory
   private def input: Path = directory.resolve("input")
   private def later: Path = directory.resolve("later")
 
-  /** Writes the file of a micro-batch. @param isLater whether it is not part of the input yet */
-  def addFile(number: Int, rows: Seq[(Long, String)], isLater: Boolean): Unit = {
+  /** The table that the query reads in the mode `feed`. */
+  def source: String = s"${table}_source"
+
+  def isFeed: Boolean = mode == FileStream.Feed
+
+  /** Writes the file of a micro-batch, which [[release]] moves to the input. */
+  def addFile(number: Int, rows: Seq[(Long, String)]): Unit = {
     val lines = rows.map { case (id, p) => s"""{"id": $id, "p": "$p"}""" }
-    val folder = Files.createDirectories(if (isLater) later else input)
-    Files.write(folder.resolve(s"$number.json"), lines.asJava)
+    Files.createDirectories(input)
+    Files.write(Files.createDirectories(later).resolve(s"$number.json"), lines.asJava)
     ()
   }
 
-  /** Moves the later files to the input. */
-  def release(): Unit = later.toFile.listFiles.foreach(f => Files.move(f.toPath, input.resolve(f.getName)))
+  /** Moves the later files to the input or, in the mode `feed`, appends each file to the source. */
+  def release(spark: SparkSession): Unit = later.toFile.listFiles.sortBy(_.getName).foreach { file =>
+    if (isFeed) spark.read.schema(FileStream.Columns).json(file.toString).coalesce(1).writeTo(source).append()
+    Files.move(file.toPath, input.resolve(file.getName))
+  }
 
-  /** Starts the query, which stops when it has processed all files of the input. */
+  /** Starts the query, which stops when it has processed all released files. */
   def start(spark: SparkSession): StreamingQuery = {
-    val rows = spark.readStream.schema("id BIGINT, p STRING").option("maxFilesPerTrigger", "1").json(input.toString)
-    val result: DataFrame = if (mode == "append") rows else rows.groupBy("p").agg(count(lit(1)).as("n"))
+    val reader = spark.readStream
+    val rows =
+      if (isFeed) reader.option("consumer-id", "feed").option("streaming-max-files-per-micro-batch", "1").table(source)
+      else reader.schema(FileStream.Columns).option("maxFilesPerTrigger", "1").json(input.toString)
+    val addsRows = isFeed || mode == "append"
+    val result: DataFrame = if (addsRows) rows else rows.groupBy("p").agg(count(lit(1)).as("n"))
     val options = if (mode == "update") Map("upsert-keys" -> "p") else Map.empty[String, String]
-    result.writeStream.outputMode(mode).options(options).trigger(Trigger.AvailableNow())
+    result.writeStream.outputMode(if (addsRows) "append" else mode).options(options).trigger(Trigger.AvailableNow())
       .option("checkpointLocation", checkpoint).toTable(table)
   }
 
@@ -47,6 +60,8 @@ final private[sink] case class FileStream(table: String, mode: String, directory
 }
 
 private[sink] object FileStream {
+  val Columns = "id BIGINT, p STRING"
+  val Feed = "feed"
 
   /** Returns a stream from the text of [[FileStream.toString]]. */
   def parse(text: String): FileStream = {
@@ -68,7 +83,7 @@ object DyingStream {
     val streams = deaths.map(death => FileStream.parse(death.work))
     val spark = DriverProcess.session(DyingDriver.Master, warehouse, scratch)
     streams.foreach(_.start(spark).awaitTermination())
-    streams.foreach(_.release())
+    streams.foreach(_.release(spark))
     DyingFileSystem.expect(deaths)
     streams.foreach(_.start(spark))
     Runtime.getRuntime.halt(if (DyingFileSystem.awaitAll()) DyingDriver.KilledExitCode else 1)

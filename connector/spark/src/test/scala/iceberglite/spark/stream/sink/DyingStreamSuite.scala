@@ -25,7 +25,7 @@ class DyingStreamSuite extends AnyFunSuite with DriverFixture {
   private def create(mode: String, namespace: String, number: String): (Case, FileStream) = {
     val version = if (mode == "update") 3 else 2
     val c = Case(namespace, s"${mode}_$number", version, "stream", "")
-    val columns = if (mode == "append") "id BIGINT, p STRING" else "p STRING, n BIGINT"
+    val columns = if (addsRows(mode)) FileStream.Columns else "p STRING, n BIGINT"
     sql(
       s"CREATE TABLE dying.${c.table} ($columns) USING iceberg PARTITIONED BY (p) " +
         s"TBLPROPERTIES ('format-version' = '$version')"
@@ -33,9 +33,15 @@ class DyingStreamSuite extends AnyFunSuite with DriverFixture {
     // The driver accesses the checkpoint through the same file system as the table.
     val checkpoint = s"ofs://dying${checkpointOf(c)}"
     val stream = FileStream(s"dying.${c.table}", mode, newDirectory("stream"), checkpoint)
-    (0 to 2).foreach(i => stream.addFile(i, batch(i), isLater = i == 2))
+    if (stream.isFeed) sql(s"CREATE TABLE ${stream.source} (${FileStream.Columns}) USING iceberg")
+    (0 to 2).foreach { i =>
+      stream.addFile(i, batch(i))
+      if (i < 2) stream.release(spark)
+    }
     (c, stream)
   }
+
+  private def addsRows(mode: String): Boolean = mode == "append" || mode == FileStream.Feed
 
   private def checkpointOf(c: Case): Path = directoryOf(c.table).resolve("checkpoint")
 
@@ -49,7 +55,7 @@ class DyingStreamSuite extends AnyFunSuite with DriverFixture {
   /** The rows of the table after the given number of micro-batches. */
   private def expectedRows(mode: String, batches: Int): Seq[String] = {
     val rows = (0 until batches).flatMap(batch)
-    if (mode == "append") rows.map { case (id, p) => s"[$id,$p]" }.sorted
+    if (addsRows(mode)) rows.map { case (id, p) => s"[$id,$p]" }.sorted
     else rows.groupBy(_._2).map { case (p, group) => s"[$p,${group.size}]" }.toSeq.sorted
   }
 
@@ -57,9 +63,9 @@ class DyingStreamSuite extends AnyFunSuite with DriverFixture {
   private lazy val killed: Map[CrashPoint, Seq[(Case, FileStream)]] = {
     val streams = for {
       (death, index) <- points.zipWithIndex
-      // If there are only two streams for each death, each of the other two modes is tested with every second death.
-      others = Seq("update", "complete")
-      modes = "append" +: (if (index % 2 == 0) others else others.reverse)
+      // If there are only two streams for each death, each of the other three modes is tested with every third death.
+      others = Seq("append", "update", "complete")
+      modes = FileStream.Feed +: (others.drop(index % 3) ++ others.take(index % 3))
       number <- 0 until streamsPerDeath
     } yield death -> create(modes(number % modes.size), namespaces(index % namespaces.size), s"${index}_$number")
     streams.grouped(streamsPerProcess).foreach { group =>
@@ -82,6 +88,7 @@ class DyingStreamSuite extends AnyFunSuite with DriverFixture {
     check(c, expectedRows(stream.mode, if (isCommitted) 3 else 2))
     val orphansOfDriver = unreferenced(c)
     val continued = stream.copy(checkpoint = checkpointOf(c).toString)
+    if (stream.isFeed) expireSource(stream)
     continued.start(spark).awaitTermination()
     check(c, expectedRows(stream.mode, 3))
     // The files of the driver that died are still orphan files. The query has added none.
@@ -92,10 +99,26 @@ class DyingStreamSuite extends AnyFunSuite with DriverFixture {
     assert(unused.forall(_.toString.contains("-deletes-")))
     assert((orphansOfDriver -- unused).isEmpty == (isCommitted || death == CrashPoint.AfterPlanning))
     orphansOfDriver.foreach(Files.delete(_))
-    stream.addFile(3, batch(3), isLater = false)
+    stream.addFile(3, batch(3))
+    stream.release(spark)
     continued.start(spark).awaitTermination()
     check(c, expectedRows(stream.mode, 4))
     assert(unreferenced(c).isEmpty)
+    ()
+  }
+
+  /**
+   * Adds a commit without rows, so that the last commit with rows is not the current snapshot, and expires the source.
+   * The tag of the consumer keeps the commits that the query has not read.
+   */
+  private def expireSource(stream: FileStream): Unit = {
+    def snapshots: Seq[Long] =
+      rows(s"SELECT snapshot_id FROM ${stream.source}.snapshots ORDER BY committed_at").map(_.getLong(0))
+    sql(s"INSERT INTO ${stream.source} SELECT id, 'x' FROM range(0)")
+    val before = snapshots
+    sql(s"CALL dying.system.expire_snapshots(table => '${stream.source.stripPrefix("dying.")}', " +
+      "older_than => TIMESTAMP '2100-01-01 00:00:00', retain_last => 1)")
+    assert(before.size == 4 && snapshots == before.drop(1))
     ()
   }
 }
