@@ -46,6 +46,18 @@ final class StreamPlanner(content: StreamContent, cache: ManifestCache) {
   }
 
   /**
+   * Checks that the history of the table contains the commits up to an offset, without reading files.
+   *
+   * @throws iceberglite.spec.IcebergError like [[next]]
+   */
+  def requireContinued(state: StreamState, from: StreamOffset): Unit = {
+    awaitPreparation()
+    requireSameTable(state, from)
+    pathAfter(state, from.position)
+    ()
+  }
+
+  /**
    * Reads the files of the batch after an offset in the background, so that [[next]] need not read them. Only one batch
    * is read in advance. An error is not reported here: `next` reads the files again, and reports it.
    *
@@ -138,10 +150,9 @@ final class StreamPlanner(content: StreamContent, cache: ManifestCache) {
   }
 
   private def requireSameTable(state: StreamState, offset: StreamOffset): Unit =
-    for (known <- offset.table; current <- state.metadata.uuid if known != current) throw ValidationFailed(
-      s"The checkpoint of the query contains an offset of another table: ${state.table.name} has the UUID $current, " +
-        s"and the offset has the UUID $known. The table was dropped and created again, or the query reads another " +
-        "table than before. Start the query with a new checkpoint location"
+    for (known <- offset.table if !state.metadata.uuid.contains(known)) throw StreamPlanner.otherTable(
+      s"A stream on ${state.table.name} has read a table with the UUID $known, and ${state.table.name} has " +
+        state.metadata.uuid.fold("no UUID")(now => s"the UUID $now")
     )
 
   private def isAtHead(state: StreamState, position: StreamPosition): Boolean =
@@ -174,4 +185,18 @@ final class StreamPlanner(content: StreamContent, cache: ManifestCache) {
       first = Some(created)
       created
     }
+}
+
+object StreamPlanner {
+
+  /**
+   * Returns the error for a stream whose table was dropped and created again.
+   *
+   * @param change names the table and the UUIDs of both tables
+   */
+  def otherTable(change: String): ValidationFailed = ValidationFailed(
+    s"$change. The table was dropped and created again, or the query reads another table than before. Start the " +
+      "query with a new checkpoint location to read all rows of the table that has this name now; to skip rows, set " +
+      s"stream-from=now, stream-from-timestamp or ${StreamContent.AfterSnapshot} too"
+  )
 }

@@ -217,7 +217,8 @@ class StreamPlannerSuite extends AnyFunSuite {
     val t = new Actions(TestTables.unpartitioned()).append(added("a"))
     val other = offsetAfter(t).copy(table = Some(new UUID(1, 1)))
     val error = intercept[ValidationFailed](planner().next(state(t), other, StreamLimit.Unlimited))
-    assert(error.message.contains("offset of another table"))
+    assert(error.message.contains(s"has read a table with the UUID ${new UUID(1, 1)}"))
+    assert(t.metadata.uuid.exists(uuid => error.message.contains(s"${t.name} has the UUID $uuid")), error.message)
   }
 
   test("a stream begins with the requested snapshot, time or commit") {

@@ -78,10 +78,19 @@ final private[source] class IcebergStream(
   }
 
   /** Returns the version of the table up to which the query reads. */
-  private def newest(): StreamState = target.getOrElse {
-    val state = table.poll()
-    StreamColumns.check(table.current.name, scan.files.schema, table.schema)
-    state
+  private def newest(): StreamState = target.getOrElse(table.poll())
+
+  /**
+   * Checks that the query reads the columns of a version of the table. A table that was replaced often has other
+   * columns too, but a query cannot continue with its checkpoint then. Therefore, the error for the replacement comes
+   * first.
+   */
+  private def checkColumns(state: StreamState, from: StreamOffset): Unit = {
+    val current = table.columnsOf(state)
+    if (scan.files.schema.fields != current.fields) {
+      planner.requireContinued(state, from)
+      StreamColumns.check(table.current.name, scan.files.schema, current)
+    }
   }
 
   override protected def errorName: String = table.current.name
@@ -107,6 +116,7 @@ final private[source] class IcebergStream(
   override def latestOffset(start: Offset, limit: ReadLimit): Offset = in {
     val state = newest()
     val from = IcebergOffset.of(start)
+    checkColumns(state, from)
     moveTag(from.position)
     lastLimit = IcebergReadLimit.of(limit)
     val next = planner.next(state, from, lastLimit)

@@ -1,7 +1,8 @@
 package iceberglite.spark.stream.source
 
-import iceberglite.scan.stream.{StreamPosition, StreamState}
+import iceberglite.scan.stream.{StreamPlanner, StreamPosition, StreamState}
 import iceberglite.spark.conf.TimeTravel
+import iceberglite.spec.IcebergError.ValidationFailed
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.schema.Schema
 import iceberglite.table.{Action, Table}
@@ -23,14 +24,23 @@ final private[source] class StreamTable(
   /** Returns the last known version of the table. */
   def current: Table = table
 
-  /** Returns the columns that a new read of the last known version has. */
-  def schema: Schema = columns(table.metadata)
+  /** Returns the columns that a new read of a version of the table has. */
+  def columnsOf(state: StreamState): Schema = columns(state.metadata)
 
   def state: StreamState = StreamState(table.tree(), travel.snapshot(table.metadata))
 
-  /** Loads the newest version of the table, with one request to the catalog. */
+  /**
+   * Loads the newest version of the table, with one request to the catalog.
+   *
+   * @throws ValidationFailed if another table has the name now
+   */
   def poll(): StreamState = {
-    table = table.refresh()
+    table =
+      try table.refresh()
+      catch {
+        // The validation of a refresh compares the UUIDs.
+        case e: ValidationFailed => throw StreamPlanner.otherTable(e.message.stripSuffix(". Load the table again"))
+      }
     state
   }
 
