@@ -139,7 +139,25 @@ CALL ${catalog}.system.compute_partition_stats('db.sample');
 
 CALL ${catalog}.system.remove_orphan_files(table => 'db.sample', dry_run => true);
 
+-- let tablelocation
+SELECT regexp_replace(file_path, '/data/.*', '') FROM ${catalog}.db.sample.files LIMIT 1;
+
+CALL ${catalog}.system.remove_orphan_files(table => 'db.sample', location => '${tablelocation}/data');
+
+CREATE TEMPORARY VIEW files_view AS
+SELECT file_path, TIMESTAMP '2020-01-01 00:00:00' AS last_modified FROM ${catalog}.db.sample.files
+UNION ALL SELECT '${tablelocation}/data/orphan.parquet', TIMESTAMP '2020-01-01 00:00:00';
+
+-- query
+CALL ${catalog}.system.remove_orphan_files(table => 'db.sample', file_list_view => 'files_view');
+----
+${tablelocation}/data/orphan.parquet | NULL
+
+DROP VIEW files_view;
+
 CALL ${catalog}.system.remove_orphan_files(table => 'db.sample', prefix_mismatch_mode => 'IGNORE');
+
+CALL ${catalog}.system.remove_orphan_files(table => 'db.sample', prefix_mismatch_mode => 'DELETE');
 
 CALL ${catalog}.system.remove_orphan_files(table => 'db.sample', equal_schemes => map('file', 'file1'));
 

@@ -30,6 +30,12 @@ SHOW TBLPROPERTIES viewName ('key1');
 ----
 key1 | val1
 
+-- query rowsort
+SHOW TBLPROPERTIES viewName;
+----
+key1 | val1
+key2 | val2
+
 CREATE OR REPLACE VIEW viewName (updated_id COMMENT 'updated ID')
     TBLPROPERTIES ('key1' = 'new_val1')
     AS SELECT id FROM tableName;
@@ -54,6 +60,17 @@ SHOW CREATE TABLE viewName;
 DESCRIBE viewName;
 
 DESCRIBE EXTENDED viewName;
+
+DROP VIEW viewName;
+
+CREATE VIEW viewName
+    TBLPROPERTIES ('location' = '${directory}/path/to/custom-location')
+AS SELECT * FROM tableName;
+
+-- query
+SELECT * FROM viewName;
+----
+1 | 10115
 
 DROP VIEW viewName;
 

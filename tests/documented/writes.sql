@@ -84,6 +84,28 @@ SELECT * FROM ${catalog}.db.target ORDER BY id;
 4 | 9 | invalid
 5 | 1 | NULL
 
+MERGE INTO ${catalog}.db.target t
+USING (SELECT * FROM VALUES (5L, 50, 'old'), (6L, 60, 'new') AS s(id, count, status)) s
+ON t.id = s.id
+WHEN NOT MATCHED THEN INSERT *;
+
+MERGE INTO ${catalog}.db.target t
+USING (SELECT *, 10 AS still_valid_threshold FROM VALUES (6L, 20), (7L, 20), (8L, 5) AS s(id, event_time)) s
+ON t.id = s.id
+WHEN NOT MATCHED AND s.event_time > still_valid_threshold THEN INSERT (id, count) VALUES (s.id, 1);
+
+-- query
+SELECT * FROM ${catalog}.db.target ORDER BY id;
+----
+2 | 0 | ok
+3 | 8 | ok
+4 | 9 | invalid
+5 | 1 | NULL
+6 | 60 | new
+7 | 1 | NULL
+
+DELETE FROM ${catalog}.db.target WHERE id > 5;
+
 CREATE NAMESPACE ${catalog}.my_app;
 
 CREATE TABLE ${catalog}.my_app.logs (
@@ -108,6 +130,14 @@ INSERT OVERWRITE ${catalog}.my_app.logs
 SELECT uuid, first(level), first(ts), first(message)
 FROM ${catalog}.my_app.logs
 WHERE cast(ts as date) = '2020-07-01'
+GROUP BY uuid;
+
+-- error too many data columns
+INSERT OVERWRITE ${catalog}.my_app.logs
+PARTITION (level = 'INFO')
+SELECT uuid, first(level), first(ts), first(message)
+FROM ${catalog}.my_app.logs
+WHERE level = 'INFO'
 GROUP BY uuid;
 
 -- query

@@ -36,7 +36,10 @@ class ChecklistSuite extends AnyFunSuite with SharedSession {
       val session = SharedSession
         .sessionWithCatalog(SharedSession.liteExtensions, classOf[SparkCatalog].getName, newDirectory("documented"))
       session.sql(s"USE $CatalogName.db")
-      new ScenarioRunner(session).run(scenario, Map("catalog" -> CatalogName))
+      new ScenarioRunner(session).run(
+        scenario,
+        Map("catalog" -> CatalogName, "directory" -> newDirectory("documented").toUri.toString.stripSuffix("/"))
+      )
     }
 
     test(s"the checklist in docs/spark-checklist.md has the statements of ${scenario.name}") {
