@@ -5,6 +5,8 @@ import org.apache.spark.sql.{AnalysisException, DataFrame, SparkSession}
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tags.Slow
 
+import iceberglite.servers.Servers
+
 /** Checks iceberg-lite tables and Hive tables in the session catalog of Spark, with a real Hive Metastore. */
 @Slow
 class HiveSessionCatalogSuite extends AnyFunSuite with HiveSession {
@@ -15,10 +17,8 @@ class HiveSessionCatalogSuite extends AnyFunSuite with HiveSession {
       s.sql(s"USE $db")
       try body(s)
       finally {
-        s.sql("SHOW TABLES").collect().foreach { r =>
-          val drop = if (s.catalog.getTable(r.getString(1)).tableType == "VIEW") "VIEW" else "TABLE"
-          s.sql(s"DROP $drop `${r.getString(1)}`")
-        }
+        s.sql("SHOW VIEWS").collect().foreach(r => s.sql(s"DROP VIEW `${r.getString(1)}`"))
+        s.sql("SHOW TABLES").collect().foreach(r => s.sql(s"DROP TABLE `${r.getString(1)}`"))
         s.sql("USE default")
         s.sql(s"DROP DATABASE $db")
       }
@@ -98,6 +98,77 @@ class HiveSessionCatalogSuite extends AnyFunSuite with HiveSession {
     s.sql("INSERT INTO theirs VALUES (3)")
     assert(values(s.table(s"ice.$db.theirs")) == Seq(3) && provider(s, "theirs") == "iceberg")
     assert(values(s.sql(s"SHOW TABLES IN other.$db").select("tableName")) == Seq("mine", "theirs"))
+  }
+
+  private val iceberg = "TBLPROPERTIES ('provider' = 'iceberg')"
+
+  /** Runs the body with Apache Iceberg's catalog of the Hive Metastore, in a session with its extensions. */
+  private def withPeer[A](db: String)(body: String => A): A = {
+    val catalog = "iceviews"
+    val server = Seq("uri" -> Servers.hive.uri, "warehouse" -> Servers.hive.warehouse)
+    val settings = Seq("type" -> "hive", "cache-enabled" -> "false") ++ server
+    withConf(SharedSession.catalogConf(catalog, SharedSession.PeerCatalog, settings: _*).toSeq: _*) {
+      inSession(spark)(_ => body(s"$catalog.$db"))
+    }
+  }
+
+  private def names(s: SparkSession, statement: String): Seq[String] =
+    s.sql(statement).collect().map(_.getString(1)).toSeq.sorted
+
+  inDatabase("an Iceberg view of the Hive Metastore is read, replaced and dropped, but not as a view of Spark") { s =>
+    val db = s.catalog.currentDatabase
+    s.sql("CREATE TABLE items USING iceberg AS SELECT 1 AS id")
+    s.sql("CREATE VIEW sparks AS SELECT id FROM items")
+    s.sql(s"CREATE VIEW mine (k COMMENT 'key') $iceberg AS SELECT id FROM items")
+    assert(values(s.table("mine")) == Seq(1) && values(s.table("sparks")) == Seq(1))
+    assert(names(s, "SHOW VIEWS") == Seq("mine", "sparks"))
+    assert(names(s, "SHOW TABLES") == Seq("items", "mine", "sparks"))
+    val details = s.sql("DESCRIBE EXTENDED mine").collect().map(r => r.getString(0) -> r.getString(1)).toMap
+    assert(details("View Version") == "1" && details("View Dialects") == "spark")
+    s.sql("CREATE OR REPLACE VIEW mine AS SELECT id + 1 AS n FROM items")
+    assert(values(s.table("mine")) == Seq(2) && s.table("mine").columns.toSeq == Seq("n"))
+    s.sql("ALTER VIEW mine AS SELECT id + 2 AS m FROM items")
+    assert(values(s.table(s"other.$db.mine")) == Seq(3))
+    assert(withPeer(db)(peer => values(sql(s"SELECT * FROM $peer.mine"))) == Seq(3))
+    assert(s.sql("CALL spark_catalog.system.rollback_view('mine', 1)").head().getInt(1) == 1)
+    assert(s.table("mine").columns.toSeq == Seq("k"))
+    Seq("CREATE TABLE mine (id INT) USING iceberg", "CREATE TABLE mine (id INT) USING parquet").foreach { statement =>
+      assert(intercept[AnalysisException](s.sql(statement)).getErrorClass == "TABLE_OR_VIEW_ALREADY_EXISTS", statement)
+    }
+    s.sql("DROP VIEW mine")
+    assert(names(s, "SHOW VIEWS") == Seq("sparks"))
+    assert(withPeer(db)(peer => names(spark, s"SHOW VIEWS IN $peer")).isEmpty)
+    assert(intercept[AnalysisException](s.table("mine")).getErrorClass == "TABLE_OR_VIEW_NOT_FOUND")
+  }
+
+  inDatabase("unqualified names in an Iceberg view of the Hive Metastore refer to the view's own database") { s =>
+    val db = s.catalog.currentDatabase
+    s.sql("CREATE TABLE items USING iceberg AS SELECT 1 AS id")
+    s.sql(s"CREATE VIEW mine $iceberg AS SELECT id FROM items")
+    s.sql("CREATE VIEW sparks AS SELECT id FROM mine")
+    s.sql("USE default")
+    try {
+      intercept[AnalysisException](s.table("items"))
+      assert(values(s.table(s"$db.mine")) == Seq(1) && values(s.table(s"spark_catalog.$db.mine")) == Seq(1))
+      assert(values(s.table(s"$db.sparks")) == Seq(1))
+    } finally s.sql(s"USE $db")
+  }
+
+  inDatabase("a view that Apache Iceberg created in the Hive Metastore is read, replaced and dropped") { s =>
+    val db = s.catalog.currentDatabase
+    s.sql("CREATE TABLE items USING iceberg AS SELECT 1 AS id")
+    withPeer(db) { peer =>
+      sql(s"USE $peer")
+      try sql("CREATE VIEW theirs (k COMMENT 'key') AS SELECT id FROM items")
+      finally sql("USE spark_catalog.default")
+    }
+    assert(values(s.table("theirs")) == Seq(1) && s.table("theirs").schema.head.getComment().contains("key"))
+    assert(names(s, "SHOW VIEWS") == Seq("theirs") && names(s, "SHOW TABLES") == Seq("items", "theirs"))
+    s.sql("CREATE OR REPLACE VIEW theirs AS SELECT id + 1 AS n FROM items")
+    assert(values(s.table("theirs")) == Seq(2))
+    assert(withPeer(db)(peer => values(sql(s"SELECT * FROM $peer.theirs"))) == Seq(2))
+    s.sql("DROP VIEW theirs")
+    assert(withPeer(db)(peer => names(spark, s"SHOW VIEWS IN $peer")).isEmpty)
   }
 
   inDatabase("the procedures snapshot and migrate convert tables of Spark and Hive") { s =>
