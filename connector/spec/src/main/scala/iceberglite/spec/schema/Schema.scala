@@ -154,13 +154,14 @@ object MetadataColumns {
 
   /**
    * The column of changelogs that contains the position of the commit among the commits that are read, starting at 0.
+   * It is never null, but optional as in Apache Iceberg, as is the snapshot id.
    */
   val ChangeOrdinal: NestedField =
-    NestedField.required(Int.MaxValue - 105, "_change_ordinal", IntType, "Ordinal of the commit that changed the row")
+    NestedField.optional(Int.MaxValue - 105, "_change_ordinal", IntType, "Ordinal of the commit that changed the row")
 
   /** The column of changelogs that contains the snapshot id of the commit. */
   val CommitSnapshotId: NestedField =
-    NestedField.required(Int.MaxValue - 106, "_commit_snapshot_id", LongType, "Snapshot that changed the row")
+    NestedField.optional(Int.MaxValue - 106, "_commit_snapshot_id", LongType, "Snapshot that changed the row")
   val RowId: NestedField = NestedField.optional(Int.MaxValue - 107, "_row_id", LongType, "Id of the row (version 3)")
   val LastUpdatedSequenceNumber: NestedField = NestedField.optional(
     Int.MaxValue - 108,
