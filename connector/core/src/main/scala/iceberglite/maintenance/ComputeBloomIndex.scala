@@ -109,7 +109,7 @@ final class ComputeBloomIndex private (
     val byKey = tasks.map(task => BloomFileKey.of(task.file) -> task).toMap
     val known = existing(byKey.keySet)
     val missing = byKey.toVector.filterNot { case (key, _) => known.contains(key) }.sortBy(_._2.file.path)
-    val all = compute(known, missing)
+    val all = compute(known, sizeOf(known.values), missing)
     if (all.size < byKey.size) log.warn(
       s"The Bloom index of ${table.name} has filters of only ${all.size} of ${byKey.size} files, because it is " +
         s"limited to $MaxTotalBytes bytes. All queries read the other files. Index fewer columns, or reduce " +
@@ -127,19 +127,27 @@ final class ComputeBloomIndex private (
     maxFilterBytes
   )
 
-  private def sizeOf(filters: ByFile): Long =
-    if (filters.isEmpty) 0L else indexed.indices.map(i => filters.valuesIterator.map(_(i).size.toLong).sum).max
+  /** Returns the size of the filters of the column with the largest filters. */
+  private def sizeOf(filters: Iterable[Vector[BloomFilter]]): Long =
+    if (filters.isEmpty) 0L else indexed.indices.map(i => filters.iterator.map(_(i).size.toLong).sum).max
 
-  /** Computes filters until all files have one, or until the index has its maximum size. */
+  /**
+   * Computes filters until all files have one, or until the index has its maximum size.
+   *
+   * @param used the size of the known filters, or an upper bound of it
+   */
   @tailrec
-  private def compute(known: ByFile, missing: Vector[(BloomFileKey, FileScanTask)]): ByFile = {
-    var total = sizeOf(known)
+  private def compute(known: ByFile, used: Long, missing: Vector[(BloomFileKey, FileScanTask)]): ByFile = {
+    var total = used
     val (now, later) = missing.span { case (_, task) =>
       total += BloomFilter.maxSize(task.file.recordCountOrZero, maxFilterBytes)
       total <= maxBytes
     }
     if (now.isEmpty) known
-    else compute(known ++ now.map(_._1).zip(job.compute(filters, now.map(_._2))), later)
+    else {
+      val computed = job.compute(filters, now.map(_._2))
+      compute(known ++ now.map(_._1).zip(computed), used + sizeOf(computed), later)
+    }
   }
 
   /** Returns the filters of files that an earlier statistics file contains for all columns, up to the maximum size. */

@@ -247,7 +247,8 @@ class BloomIndexSuite extends AnyFunSuite with StatementFixture {
     val onlyIndex = intercept[Exception](call(t, arguments = ", bloom_index_only => true")).getMessage
     assert(onlyIndex.contains("No column of the table is indexed"))
     sql(s"ALTER TABLE $t SET BLOOM INDEX (id)")
-    val both = intercept[Exception](call(t, arguments = ", bloom_index_only => true, columns => array('id')"))
-    assert(both.getMessage.contains("omit one of the two arguments"))
+    val twoArguments = ", bloom_index_only => true, columns => array('id')"
+    val both = intercept[Exception](call(t, arguments = twoArguments)).getMessage
+    assert(both.contains("omit one of the two arguments"))
   }
 }
