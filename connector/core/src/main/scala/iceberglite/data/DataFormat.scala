@@ -33,6 +33,12 @@ trait DataFormat {
   def read(source: DataSource, expected: StructType): RecordIterator
 
   /**
+   * Whether the columns of a file are found by the names of the columns to read, so that they are other columns after a
+   * column was renamed. This is the case for ORC and Avro files without field ids if there is no name mapping.
+   */
+  def isReadByNames(source: DataSource): Boolean
+
+  /**
    * Returns the metadata of a file that another program wrote, without reading its rows. The metrics are those that the
    * format records: Parquet and ORC files have counts and bounds, Avro files only a record count.
    *

@@ -4,7 +4,7 @@ import scala.annotation.tailrec
 
 import org.slf4j.LoggerFactory
 
-import iceberglite.data.RecordValues
+import iceberglite.data.{DataFormats, DataSource, RecordValues}
 import iceberglite.puffin.{BloomFilter, BloomIndexBlob, BloomScope, BloomFileKey, NewBlob, ValueForm}
 import iceberglite.scan.{BloomIndex, FileScanTask, TableRows, TableScan}
 import iceberglite.spec.IcebergError
@@ -29,7 +29,9 @@ final class FileFilters(
 ) extends Serializable {
 
   /**
-   * Returns the filter of each column for the rows of a file, including deleted rows.
+   * Returns the filter of each column for the rows of a file, including deleted rows. A column whose values do not only
+   * depend on the file gets a filter that excludes nothing: a column that is found by its name, or whose value is a
+   * partition value.
    *
    * @throws UnreadableFile if a value does not have the type of its column, because a filter without the value would be
    *   wrong
@@ -37,6 +39,19 @@ final class FileFilters(
   def of(task: FileScanTask): Vector[BloomFilter] = {
     val types = columns.map(_.fieldType.asInstanceOf[PrimitiveType])
     val forms = types.map(ValueForm.of(_).get)
+    val source = DataSource(io, task.file.path, task.file.fileSizeInBytes, nameMapping)
+    // After a rename, other columns of such a file are read.
+    if (DataFormats.of(task.file.format).isReadByNames(source)) columns.map(_ => BloomFilter.ofEverything)
+    else columns.zip(filters(task, types, forms)).map { case (column, filter) =>
+      if (BloomIndex.isConstant(task, column.id)) BloomFilter.ofEverything else filter
+    }
+  }
+
+  private def filters(
+      task: FileScanTask,
+      types: Vector[PrimitiveType],
+      forms: Vector[ValueForm]
+  ): Vector[BloomFilter] = {
     val builders = columns.map(_ => new BloomFilter.Builder(maxBytes))
     val rows = new TableRows(io, specs, nameMapping, schema, columns, filtered = false)
       .of(task.copy(deletes = Vector.empty))
@@ -82,12 +97,14 @@ object FileFilterJob {
  * Creates the Bloom index of a snapshot: the filters of its data files, for the columns that a property lists. Filters
  * in an earlier statistics file are used again.
  *
+ * @param added the paths of the files whose filters are computed if they have none; absent for all files
  * @param job computes the filters of the files that have none
  */
 final class ComputeBloomIndex private (
     table: Table,
     snapshot: Snapshot,
     indexed: Vector[NestedField],
+    added: Option[Set[String]],
     job: FileFilterJob
 ) {
   import ComputeBloomIndex._
@@ -108,15 +125,31 @@ final class ComputeBloomIndex private (
       .filter(_.file.keyMetadata.isEmpty)
     val byKey = tasks.map(task => BloomFileKey.of(task.file) -> task).toMap
     val known = existing(byKey.keySet)
-    val missing = byKey.toVector.filterNot { case (key, _) => known.contains(key) }.sortBy(_._2.file.path)
+    val unknown = byKey.toVector.filterNot { case (key, _) => known.contains(key) }.sortBy(_._2.file.path)
+    val missing = unknown.filter { case (_, task) => added.forall(_(task.file.path)) }
     val all = compute(known, sizeOf(known.values), missing)
-    if (all.size < byKey.size) log.warn(
-      s"The Bloom index of ${table.name} has filters of only ${all.size} of ${byKey.size} files, because it is " +
+    warn(all, known.size + missing.size)
+    indexed.indices.toVector.map { i =>
+      val blob =
+        BloomIndexBlob.write(scopeOf(indexed(i)), snapshot, all.map { case (key, columns) => key -> columns(i) })
+      if (missing.size == unknown.size) blob else BloomIndex.withPartialMark(blob)
+    }
+  }
+
+  /** @param wanted the number of files that the index would have without the limit on its size */
+  private def warn(all: ByFile, wanted: Int): Unit = {
+    if (all.size < wanted) log.warn(
+      s"The Bloom index of ${table.name} has filters of only ${all.size} of $wanted files, because it is " +
         s"limited to $MaxTotalBytes bytes. All queries read the other files. Index fewer columns, or reduce " +
         BloomIndexProperty.MaxFilterBytes.key
     )
-    indexed.indices.toVector.map { i =>
-      BloomIndexBlob.write(scopeOf(indexed(i)), snapshot, all.map { case (key, columns) => key -> columns(i) })
+    indexed.zipWithIndex.foreach { case (column, i) =>
+      val useless = all.valuesIterator.count(_(i).excludesNothing)
+      if (useless > 0) log.warn(
+        s"The Bloom index of ${table.name} never excludes $useless of ${all.size} files for the column " +
+          s"${column.name}: they have too many distinct values for ${BloomIndexProperty.MaxFilterBytes.key}, are " +
+          "partitioned by the column, or have no field ids"
+      )
     }
   }
 
@@ -139,14 +172,26 @@ final class ComputeBloomIndex private (
   @tailrec
   private def compute(known: ByFile, used: Long, missing: Vector[(BloomFileKey, FileScanTask)]): ByFile = {
     var total = used
-    val (now, later) = missing.span { case (_, task) =>
+    val now = missing.take(MaxBatch).takeWhile { case (_, task) =>
       total += BloomFilter.maxSize(task.file.recordCountOrZero, maxFilterBytes)
       total <= maxBytes
     }
     if (now.isEmpty) known
     else {
-      val computed = job.compute(filters, now.map(_._2))
-      compute(known ++ now.map(_._1).zip(computed), used + sizeOf(computed), later)
+      val computed = withinLimit(used, now.map(_._1).zip(job.compute(filters, now.map(_._2))))
+      compute(known ++ computed, used + sizeOf(computed.map(_._2)), missing.drop(now.size))
+    }
+  }
+
+  /** Returns the first filters until the index has its maximum size. The record counts of files may be wrong. */
+  private def withinLimit(
+      used: Long,
+      computed: Vector[(BloomFileKey, Vector[BloomFilter])]
+  ): Vector[(BloomFileKey, Vector[BloomFilter])] = {
+    var total = used
+    computed.takeWhile { case (_, ofFile) =>
+      total += ofFile.map(_.size.toLong).max
+      total <= maxBytes
     }
   }
 
@@ -179,14 +224,30 @@ object ComputeBloomIndex {
   private val log = LoggerFactory.getLogger("iceberglite.maintenance.ComputeBloomIndex")
 
   /** The maximum total size of the filters in a statistics file. Further files have no filter. */
-  private val MaxTotalBytes = 256L << 20
+  private val MaxTotalBytes = 64L << 20
+
+  /** The maximum number of files whose filters are computed before their real size is known. */
+  private[maintenance] val MaxBatch = 1000
 
   private val NoFilters = Map.empty[BloomFileKey, BloomFilter]
 
   /** Returns the blobs of the index; none if the table has no indexed columns. */
   def apply(table: Table, snapshot: Snapshot, job: FileFilterJob): Vector[NewBlob] = {
     val indexed = BloomIndex.columns(table.metadata)
-    if (indexed.isEmpty) Vector.empty else new ComputeBloomIndex(table, snapshot, indexed, job).blobs()
+    if (indexed.isEmpty) Vector.empty else new ComputeBloomIndex(table, snapshot, indexed, None, job).blobs()
+  }
+
+  /**
+   * Returns the blobs of the index with the existing filters and those of added files; none if the table has no index
+   * of one of the columns. Other files without filters are not read.
+   *
+   * @param added the paths of the added files
+   */
+  def extended(table: Table, snapshot: Snapshot, added: Set[String], job: FileFilterJob): Vector[NewBlob] = {
+    val indexed = BloomIndex.columns(table.metadata)
+    val exists = indexed.nonEmpty &&
+      indexed.forall(column => BloomIndex.fileOf(table.metadata, Some(snapshot), column.id).isDefined)
+    if (exists) new ComputeBloomIndex(table, snapshot, indexed, Some(added), job).blobs() else Vector.empty
   }
 
   /**

@@ -1,11 +1,13 @@
 package iceberglite.maintenance
 
+import scala.annotation.tailrec
+
 import org.slf4j.LoggerFactory
 
 import iceberglite.puffin.{NewBlob, PuffinCodec, PuffinFile, PuffinWriter, ThetaSketch}
 import iceberglite.scan.BloomIndex
 import iceberglite.spec.IcebergError
-import iceberglite.spec.IcebergError.{CommitStateUnknown, InvalidArgument, NotFound}
+import iceberglite.spec.IcebergError.{CommitConflict, CommitStateUnknown, InvalidArgument, NotFound, Unsupported}
 import iceberglite.spec.{ObjectKind, Spelling}
 import iceberglite.spec.metadata.{BlobType, Snapshot, StatisticsFile, TableMetadata}
 import iceberglite.spec.schema.Schema
@@ -16,6 +18,9 @@ import iceberglite.table.action.SetStatistics
 /** Statistics of the columns of a snapshot: their approximate numbers of distinct values (spec: "Table Statistics"). */
 object ComputeTableStatistics {
   private val log = LoggerFactory.getLogger("iceberglite.maintenance.ComputeTableStatistics")
+
+  /** The maximum number of files that are written because other commits replace the statistics of the snapshot. */
+  private val MaxAttempts = 4
 
   /**
    * Returns the columns whose statistics are computed.
@@ -55,29 +60,51 @@ object ComputeTableStatistics {
   }
 
   /**
-   * Returns the sketches in the file of [[fileOf]], for a new statistics file whose sketches are not computed. The
-   * blobs keep the id of the snapshot that they describe. Sketches that cannot be read are omitted.
+   * Returns the blobs to copy to a new statistics file whose sketches are not computed: all blobs of the file that it
+   * replaces, except Bloom indexes, and the sketches in the file of [[fileOf]]. The blobs keep the id of the snapshot
+   * that they describe. Sketches of an ancestor that cannot be read are omitted, because the ancestor's file remains.
+   *
+   * @throws IcebergError if the file that is replaced cannot be read, so that its blobs would be lost
    */
-  def existingSketches(table: Table, snapshot: Snapshot): Vector[NewBlob] =
-    fileOf(table.metadata, snapshot).filter(_.keyMetadata.isEmpty).fold(Vector.empty[NewBlob]) { statistics =>
-      try {
-        val file = PuffinFile.open(table.io, statistics.statisticsPath, Some(statistics.fileSizeInBytes))
-        file.blobs.filter(_.metadata.blobType == BlobType.ThetaSketch)
-          .map(blob => NewBlob(blob.metadata, file.read(blob), PuffinCodec.ZStandard))
-      } catch {
+  def existingBlobs(table: Table, snapshot: Snapshot): Vector[NewBlob] = {
+    val replaced = replacedBy(table, snapshot)
+    val own = replaced.fold(Vector.empty[NewBlob]) { file =>
+      if (file.keyMetadata.isDefined) throw Unsupported(
+        s"copying the encrypted statistics file ${file.statisticsPath}",
+        "Call compute_table_stats without bloom_index_only, which replaces all statistics"
+      )
+      blobsOf(table, file)(_ != BlobType.BloomIndex)
+    }
+    val inherited = fileOf(table.metadata, snapshot).filterNot(replaced.contains).filter(_.keyMetadata.isEmpty)
+    own ++ inherited.fold(Vector.empty[NewBlob]) { file =>
+      try blobsOf(table, file)(_ == BlobType.ThetaSketch)
+      catch {
         case e: IcebergError =>
           log.warn(s"The numbers of distinct values of ${table.name} are not copied: ${e.getMessage}")
           Vector.empty
       }
     }
+  }
+
+  private def replacedBy(table: Table, snapshot: Snapshot): Option[StatisticsFile] =
+    table.metadata.statistics.find(_.snapshotId == snapshot.snapshotId)
+
+  private def blobsOf(table: Table, statistics: StatisticsFile)(isCopied: String => Boolean): Vector[NewBlob] = {
+    val file = PuffinFile.open(table.io, statistics.statisticsPath, Some(statistics.fileSizeInBytes))
+    file.blobs.filter(blob => isCopied(blob.metadata.blobType)).map { blob =>
+      val codec = if (blob.compressionCodec.isEmpty) PuffinCodec.Uncompressed else PuffinCodec.ZStandard
+      NewBlob(blob.metadata, file.read(blob), codec)
+    }
+  }
 
   /**
    * Writes sketches of columns to a statistics file, and registers the file in the table's metadata. An earlier
-   * statistics file of the snapshot is replaced.
+   * statistics file of the snapshot is replaced. If another commit replaces it first, the new file is written again.
    *
    * @param sketches the sketches by field id
    * @param summary entries of the snapshot summary that describe the compute engine
    * @param others the other blobs of the file, such as those of [[ComputeBloomIndex]]
+   * @param copied returns the blobs that are copied from existing files of the newest version of the table
    * @return the table with the statistics, and the statistics file
    */
   def register(
@@ -86,20 +113,42 @@ object ComputeTableStatistics {
       sketches: Vector[(Int, ThetaSketch)],
       summary: Map[String, String] = Map.empty,
       environment: Environment = Environment.system,
-      others: Vector[NewBlob] = Vector.empty
+      others: Vector[NewBlob] = Vector.empty,
+      copied: Table => Vector[NewBlob] = _ => Vector.empty
   ): (Table, StatisticsFile) = {
-    val indexed = others.filter(_.metadata.blobType == BlobType.BloomIndex).flatMap(_.metadata.fields)
-    val name = s"${snapshot.snapshotId}-${environment.uuid()}${BloomIndex.namePart(indexed)}.stats"
+    val computed = sketches.map { case (id, sketch) => sketch.blob(id, snapshot) } ++ others
+    @tailrec
+    def attempt(base: Table, attempts: Int): (Table, StatisticsFile) =
+      registerOnce(base, snapshot, computed ++ copied(base), summary, environment) match {
+        case Right(registered) => registered
+        case Left(conflict) =>
+          val newest = base.refresh()
+          if (attempts > 1 && replacedBy(newest, snapshot) != replacedBy(base, snapshot)) attempt(newest, attempts - 1)
+          else throw conflict
+      }
+    attempt(table, MaxAttempts)
+  }
+
+  private def registerOnce(
+      table: Table,
+      snapshot: Snapshot,
+      blobs: Vector[NewBlob],
+      summary: Map[String, String],
+      environment: Environment
+  ): Either[CommitConflict, (Table, StatisticsFile)] = {
+    val name = s"${snapshot.snapshotId}-${environment.uuid()}${BloomIndex.namePart(blobs.map(_.metadata))}.stats"
     val path = TableLocations.inside(TableLocations.metadata(table.metadata), name)
-    val blobs = sketches.iterator.map { case (id, sketch) => sketch.blob(id, snapshot) } ++ others
-    val file = PuffinWriter.write(table.io, path, blobs).statistics(snapshot.snapshotId)
-    try {
-      (table.transaction(summary, environment).add(new SetStatistics(file)).commit(), file)
-    } catch {
+    val file = PuffinWriter.write(table.io, path, blobs.iterator).statistics(snapshot.snapshotId)
+    val action = new SetStatistics(file, Some(replacedBy(table, snapshot).map(_.statisticsPath)))
+    try Right((table.transaction(summary, environment).add(action).commit(), file))
+    catch {
       case unknown: CommitStateUnknown => throw unknown
       case failed: IcebergError =>
         Cleanup.delete(table.io, Vector(path))
-        throw failed
+        failed match {
+          case conflict: CommitConflict => Left(conflict)
+          case other => throw other
+        }
     }
   }
 }

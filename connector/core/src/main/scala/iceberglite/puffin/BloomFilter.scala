@@ -36,6 +36,12 @@ final class BloomFilter private (bytes: Array[Byte]) extends Serializable {
   /** The size in bytes. */
   def size: Int = bytes.length
 
+  /** Whether the filter may contain every value. */
+  private[iceberglite] def excludesNothing: Boolean = bytes.forall(_ == -1)
+
+  /** Returns the bits of the filter without a copy, which the caller must not change. */
+  private[puffin] def bits: Array[Byte] = bytes
+
   /** Returns the bits of the filter. */
   def toBytes: Array[Byte] = bytes.clone()
 }
@@ -56,6 +62,9 @@ object BloomFilter {
 
   private val Salts = Array(0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d, 0x705495c7, 0x2df1424b, 0x9efc4947,
     0x5c6bfb31)
+
+  /** Returns a filter that excludes nothing. */
+  private[iceberglite] def ofEverything: BloomFilter = new BloomFilter(Array.fill(BlockBytes)(-1: Byte))
 
   /** Returns the bit that a hash sets in a word of its block. */
   private def bitOf(hash: Long, word: Int): Int = 1 << (hash.toInt * Salts(word) >>> 27)
@@ -102,7 +111,7 @@ object BloomFilter {
 
     def result(): BloomFilter = {
       removeDuplicates()
-      if (isTooLarge || count > maxDistinct) new BloomFilter(Array.fill(BlockBytes)(-1: Byte))
+      if (isTooLarge || count > maxDistinct) ofEverything
       else {
         val filter = new BloomFilter(new Array[Byte](maxSize(count.toLong, maxBytes).toInt))
         hashes.iterator.take(count).foreach(filter.add)

@@ -113,6 +113,8 @@ final class BloomIndexBlob private (
 
   private val files = (directory.limit() - ChecksumSize) / EntrySize
 
+  private[iceberglite] def directoryBytes: Long = directory.limit().toLong
+
   /** Returns the entries of the files that have a filter. */
   private[iceberglite] def entriesOf(keys: Iterable[BloomFileKey]): Vector[BloomEntry] =
     keys.iterator.flatMap(find(_).iterator).toVector
@@ -164,7 +166,7 @@ object BloomIndexBlob {
       snapshot: Snapshot,
       filters: Map[BloomFileKey, BloomFilter]
   ): NewBlob = {
-    val sorted = filters.toVector.sortBy(_._1).map { case (key, filter) => (key, filter.toBytes) }
+    val sorted = filters.toVector.sortBy(_._1).map { case (key, filter) => (key, filter.bits) }
     val size = directorySize(sorted.size) + sorted.iterator.map(_._2.length.toLong).sum
     val out = ByteBuffer.allocate(Math.toIntExact(size))
     var offset = 0L

@@ -5,13 +5,15 @@ import java.security.MessageDigest
 import java.util.IdentityHashMap
 import java.util.concurrent.ConcurrentHashMap
 
+import scala.util.Try
+
 import org.slf4j.LoggerFactory
 
-import iceberglite.puffin.{BloomEntry, BloomFilter, BloomIndexBlob, BloomFileKey, BloomScope, PuffinFile, ValueForm}
+import iceberglite.puffin.{BloomEntry, BloomFilter, BloomIndexBlob, BloomFileKey, BloomScope, NewBlob, PuffinFile, ValueForm}
 import iceberglite.spec.IcebergError
 import iceberglite.spec.expr.{ColumnRange, Expression, RangeEvaluator, Term}
 import iceberglite.spec.expr.Expression._
-import iceberglite.spec.metadata.{BlobMetadata, BlobType, Snapshot, StatisticsFile, TableMetadata}
+import iceberglite.spec.metadata.{BlobMetadata, BlobProperty, BlobType, Snapshot, StatisticsFile, TableMetadata}
 import iceberglite.spec.partition.Identity
 import iceberglite.spec.property.{BloomIndexProperty, TableProperty}
 import iceberglite.spec.types.{Literal, NestedField, NestedType, PrimitiveType}
@@ -40,16 +42,37 @@ final class BloomIndex private (table: TreeTable, bound: Expression, columns: Ma
         val keys = tasks.map(task => BloomFileKey.of(task.file))
         val byTask = new IdentityHashMap[FileScanTask, BloomFileKey](tasks.size)
         tasks.indices.foreach(i => byTask.put(tasks(i), keys(i)))
-        val read = open(table, columns, maxBytes).map(blob => (blob, blob.entriesOf(keys)))
-        val total = read.iterator.flatMap(_._2).map(_.length.toLong).sum
-        if (total == 0 || total > maxBytes) _ => true
-        else {
-          val ranges = read.map { case (blob, entries) =>
-            blob.scope.fieldId -> new FilterRange(blob.scope, byTask, load(blob, entries))
-          }.toMap
-          RangeEvaluator.mightMatch[FileScanTask](bound, term => ranges.get(term.field.id))
-        }
+        val blobs = open(table, columns, math.min(maxBytes, tasks.iterator.map(_.length).sum))
+        val entries = affordable(blobs.map(_.entriesOf(keys)), maxBytes - blobs.map(_.directoryBytes).sum)
+        val ranges = blobs.zip(entries).map { case (blob, found) =>
+          blob.scope.fieldId -> new FilterRange(blob.scope, byTask, load(blob, found))
+        }.toMap
+        if (ranges.isEmpty) _ => true
+        else RangeEvaluator.mightMatch[FileScanTask](bound, term => ranges.get(term.field.id))
       }
+
+  /**
+   * Returns the smallest filters whose total size does not exceed a limit. Files without a filter are not excluded.
+   *
+   * @param entries the filters of each column
+   */
+  private def affordable(entries: Vector[Vector[BloomEntry]], bytes: Long): Vector[Vector[BloomEntry]] = {
+    val sizes = entries.iterator.flatten.map(_.length.toLong).toArray.sorted
+    val sums = sizes.scanLeft(0L)(_ + _)
+    val count = sums.lastIndexWhere(_ <= bytes)
+    if (count == sizes.length) entries
+    else {
+      log.warn(s"${sizes.length - count} of ${sizes.length} Bloom filters of ${table.name} are not used, because " +
+        s"${BloomIndexProperty.MaxReadBytes.key} is $maxBytes. The query reads their files")
+      var left = count
+      val largest = if (count > 0) sizes(count - 1) else 0L
+      entries.map(_.sortBy(_.length).takeWhile { entry =>
+        val fits = left > 0 && entry.length <= largest
+        if (fits) left -= 1
+        fits
+      })
+    }
+  }
 
   private def load(blob: BloomIndexBlob, entries: Vector[BloomEntry]): Map[BloomFileKey, BloomFilter] =
     MetadataPool.map(BloomIndexBlob.runs(entries))(blob.read).iterator.flatten.toMap
@@ -67,7 +90,7 @@ object BloomIndex {
   private[iceberglite] val MaxColumns = 16
 
   /** The maximum number of values for which a filter with its rate of false positives excludes files. */
-  private val MaxValues = 500
+  private val MaxValues = 100
 
   /**
    * Returns the index for a filter; absent if the table has no index of a column that the filter compares with values.
@@ -140,19 +163,44 @@ object BloomIndex {
   private def isIndexOf(blob: BlobMetadata, fieldId: Int): Boolean =
     blob.blobType == BlobType.BloomIndex && blob.fields == Vector(fieldId)
 
-  /** The end of the name of a statistics file with an index. */
-  private val FileName = """.*-bloom((?:-\d{1,9})+)\.stats""".r
+  private val NameStart = "-bloom-"
+  private val NameEnd = ".stats"
+  private val PartialMark = "part-"
+
+  /** The maximum length of the part of a name that lists columns. */
+  private val MaxNamePart = MaxColumns * 11 + NameStart.length + PartialMark.length + NameEnd.length
+
+  /** Marks the blob of an index that lacks filters of files that were not read. */
+  private[iceberglite] def withPartialMark(blob: NewBlob): NewBlob =
+    blob.copy(metadata = blob.metadata.copy(properties = blob.metadata.properties + (BlobProperty.Partial -> "true")))
 
   /**
    * Returns the part of a statistics file's name that lists the indexed columns. The table metadata does not list the
    * blobs of the index, because PyIceberg rejects metadata with blobs of unknown types.
    */
-  private[iceberglite] def namePart(fieldIds: Vector[Int]): String =
-    if (fieldIds.isEmpty) "" else fieldIds.mkString("-bloom-", "-", "")
+  private[iceberglite] def namePart(blobs: Vector[BlobMetadata]): String = {
+    val index = blobs.filter(_.blobType == BlobType.BloomIndex)
+    val mark = if (index.exists(_.properties.contains(BlobProperty.Partial))) PartialMark else ""
+    if (index.isEmpty) "" else index.flatMap(_.fields).mkString(NameStart + mark, "-", "")
+  }
 
-  private def fieldIdsOf(file: StatisticsFile): Set[Int] = file.statisticsPath match {
-    case FileName(ids) => ids.split('-').filter(_.nonEmpty).map(_.toInt).toSet
-    case _ => Set.empty
+  /** Whether the index of a file lacks filters of files that were not read, according to the file's name. */
+  private[iceberglite] def isPartial(file: StatisticsFile): Boolean =
+    namePartOf(file).exists(_.startsWith(PartialMark))
+
+  /** Returns the ids of the indexed columns; empty if the name of the file does not end with [[namePart]]. */
+  private[scan] def fieldIdsOf(file: StatisticsFile): Set[Int] = {
+    val ids = namePartOf(file).toVector.flatMap(_.stripPrefix(PartialMark).split("-", -1)).map { id =>
+      if (id.nonEmpty && id.forall(c => c >= '0' && c <= '9')) Try(id.toInt).toOption else None
+    }
+    if (ids.forall(_.isDefined)) ids.flatten.toSet else Set.empty
+  }
+
+  private def namePartOf(file: StatisticsFile): Option[String] = {
+    val end = file.statisticsPath.takeRight(MaxNamePart)
+    val start = end.lastIndexOf(NameStart)
+    if (start < 0 || !end.endsWith(NameEnd)) None
+    else Some(end.substring(start + NameStart.length, end.length - NameEnd.length))
   }
 
   /** Identifies the table's name mapping, which determines the columns of files without field ids. */
@@ -162,11 +210,11 @@ object BloomIndex {
     }
 
   /**
-   * Opens the blobs with the filters of columns. A blob is omitted if its directory is too large, or if the files were
+   * Opens the blobs with the filters of columns. A blob is omitted if the directories would be too large, or if the files were
    * read with another name mapping.
    *
    * @param columns the statistics files by field id
-   * @param maxBytes the maximum size of a directory
+   * @param maxBytes the maximum total size of the directories
    * @throws IcebergError if a file is damaged or does not exist
    */
   private[iceberglite] def open(
@@ -174,15 +222,21 @@ object BloomIndex {
       columns: Map[Int, StatisticsFile],
       maxBytes: Long
   ): Vector[BloomIndexBlob] =
-    columns.groupBy(_._2).toVector.flatMap { case (statistics, ids) =>
-      val file = PuffinFile.open(table.io, statistics.statisticsPath, Some(statistics.fileSizeInBytes))
-      for {
-        id <- ids.keys.toVector.sorted
-        blob <- file.blobs.find(b => isIndexOf(b.metadata, id))
-        opened <- BloomIndexBlob.open(table.io, file, blob, maxBytes)
-        if opened.scope.nameMapping == nameMappingOf(table.metadata)
-      } yield opened
-    }
+    columns.groupBy(_._2).toVector.sortBy(_._2.keys.min).foldLeft(Vector.empty[BloomIndexBlob]) {
+      case (others, (statistics, ids)) =>
+        val file = PuffinFile.open(table.io, statistics.statisticsPath, Some(statistics.fileSizeInBytes))
+        ids.keys.toVector.sorted.flatMap(id => file.blobs.find(b => isIndexOf(b.metadata, id)))
+          .foldLeft(others) { (opened, blob) =>
+            opened ++ BloomIndexBlob.open(table.io, file, blob, maxBytes - opened.map(_.directoryBytes).sum)
+          }
+    }.filter(_.scope.nameMapping == nameMappingOf(table.metadata))
+
+  /**
+   * Whether the value of a column is a partition value of the file. It may then differ from the values in the file, and
+   * the key of the file does not contain it.
+   */
+  private[iceberglite] def isConstant(task: FileScanTask, fieldId: Int): Boolean =
+    task.spec.fields.exists(f => f.transform == Identity && f.sourceIds.contains(fieldId))
 
   /** Returns the ids of the columns that the filter compares with a few values. */
   private def comparedColumns(e: Expression): Set[Int] = e match {
@@ -212,14 +266,7 @@ object BloomIndex {
     override def upper(task: FileScanTask): Option[Literal] = None
 
     override val mayContain: (FileScanTask, Literal) => Boolean = (task, value) =>
-      isConstant(task) || hashOf(value).forall(hash => filterOf(task).forall(_.mayContain(hash)))
-
-    /**
-     * Whether the value of the column is a partition value of the file. It may then differ from the values in the file,
-     * and the key of the file does not contain it.
-     */
-    private def isConstant(task: FileScanTask): Boolean =
-      task.spec.fields.exists(f => f.transform == Identity && f.sourceIds.contains(scope.fieldId))
+      isConstant(task, scope.fieldId) || hashOf(value).forall(hash => filterOf(task).forall(_.mayContain(hash)))
 
     private def filterOf(task: FileScanTask): Option[BloomFilter] = Option(keys.get(task)).flatMap(filters.get)
 

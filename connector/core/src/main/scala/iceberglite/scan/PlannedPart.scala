@@ -9,18 +9,26 @@ import iceberglite.spec.partition.PartitionSpec
  * @param pruned the number of live files of the part that the scan does not read
  * @param records the number of rows in the files to read, including deleted rows
  * @param bytes the total size of the files to read, in bytes
+ * @param omitted the files among `pruned` that [[filter]] has omitted
  */
-final private[scan] case class PlannedPart(tasks: Vector[FileScanTask], pruned: Int, records: Long, bytes: Long) {
+final private[scan] case class PlannedPart(
+    tasks: Vector[FileScanTask],
+    pruned: Int,
+    records: Long,
+    bytes: Long,
+    omitted: Vector[FileScanTask] = Vector.empty
+) {
 
   /** Returns the part without the files for which `isRead` returns false. */
   def filter(isRead: FileScanTask => Boolean): PlannedPart = {
-    val (kept, omitted) = tasks.partition(isRead)
-    if (omitted.isEmpty) this
+    val (kept, others) = tasks.partition(isRead)
+    if (others.isEmpty) this
     else PlannedPart(
       kept,
-      pruned + omitted.size,
-      records - omitted.iterator.map(_.file.recordCountOrZero).sum,
-      bytes - omitted.iterator.map(_.file.fileSizeInBytes).sum
+      pruned + others.size,
+      records - others.iterator.map(_.file.recordCountOrZero).sum,
+      bytes - others.iterator.map(_.file.fileSizeInBytes).sum,
+      omitted ++ others
     )
   }
 }
@@ -32,7 +40,8 @@ private[scan] object PlannedPart {
     parts.flatMap(_.tasks),
     parts.map(_.pruned).sum,
     parts.map(_.records).sum,
-    parts.map(_.bytes).sum
+    parts.map(_.bytes).sum,
+    parts.flatMap(_.omitted)
   )
 
   /**

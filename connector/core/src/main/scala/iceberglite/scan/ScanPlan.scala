@@ -13,13 +13,16 @@ import iceberglite.storage.FileIO
  * @param statsToKeep the metrics that the files retain
  * @param io the file access with the credentials that a server returned with the plan; absent if the files are read
  *   with the table's file access
+ * @param skippedByIndex the files that only the Bloom index excludes. Because the index is only advice, another plan of
+ *   the same scan may contain them
  */
 final case class ScanPlan(
     tasks: Vector[FileScanTask],
     filter: Expression,
     report: ScanReport,
     statsToKeep: StatsToKeep = StatsToKeep.All,
-    io: Option[FileIO] = None
+    io: Option[FileIO] = None,
+    skippedByIndex: Vector[FileScanTask] = Vector.empty
 )
 
 /**

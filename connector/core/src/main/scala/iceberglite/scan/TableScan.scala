@@ -81,7 +81,7 @@ final case class TableScan(
         (matching, found, assignDeletes(found, allDeletes.index), allDeletes)
     }
     val planned = report(data, read, found, tasks).copy(deletes = indexed.report)
-    ScanPlan(tasks, bound, planned.withDeletesOf(tasks), kept)
+    ScanPlan(tasks, bound, planned.withDeletesOf(tasks), kept, skippedByIndex = found.flatMap(_.omitted))
   }
 
   /**

@@ -14,6 +14,8 @@ object AvroData extends DataFormat {
 
   override def read(source: DataSource, expected: StructType): RecordIterator = AvroRecords.open(source, expected)
 
+  override def isReadByNames(source: DataSource): Boolean = source.nameMapping.isEmpty && !AvroInspection.hasIds(source)
+
   override def inspect(source: DataSource, schema: Schema, modes: MetricsModes): WrittenFile =
     AvroInspection.inspect(source, schema)
 

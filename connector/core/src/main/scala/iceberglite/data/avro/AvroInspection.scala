@@ -12,21 +12,22 @@ import iceberglite.storage.DataInput
  */
 private[avro] object AvroInspection {
   def inspect(source: DataSource, schema: Schema): WrittenFile =
+    withContainer(source) { container =>
+      val projection = Projection.ofRecords(source.path, source.constants)
+      val (record, _) = AvroRowIterator.matchColumns(source, container, schema.asStruct, projection)
+      ImportedColumns.check(source, AvroRowIterator.columnIds(record, source, schema.asStruct), schema)
+      WrittenFile(source.path, FileFormat.Avro, container.countRecords(), source.length, MetricMaps(), Vector.empty)
+    }
+
+  /** Whether any field of a file has a field id. */
+  def hasIds(source: DataSource): Boolean =
+    withContainer(source)(container => AvroNameMapping.hasIds(AvroRowIterator.schemaOf(container)))
+
+  private def withContainer[A](source: DataSource)(work: AvroContainerReader => A): A =
     FileFaults.wrapReadErrors(source.path) {
       val stream = DataInput.of(source.io, source.path).newStream()
       val container = AvroContainerReader.open(AvroSource.seekable(source.path, stream))
-      try {
-        val projection = Projection.ofRecords(source.path, source.constants)
-        val (record, _) = AvroRowIterator.matchColumns(source, container, schema.asStruct, projection)
-        ImportedColumns.check(source, AvroRowIterator.columnIds(record, source, schema.asStruct), schema)
-        WrittenFile(
-          source.path,
-          FileFormat.Avro,
-          container.countRecords(),
-          source.length,
-          MetricMaps(),
-          Vector.empty
-        )
-      } finally container.close()
+      try work(container)
+      finally container.close()
     }
 }

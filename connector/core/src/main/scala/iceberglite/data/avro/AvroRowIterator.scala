@@ -75,6 +75,12 @@ private[iceberglite] object AvroRowIterator {
       expected: StructType,
       projection: Projection[V]
   ): (AvroSchema, AvroColumn.Struct[V]) = {
+    val schema = schemaOf(container)
+    schema -> new AvroProjection(projection).struct(schema, expected, ids(schema, source, expected), Vector.empty)
+  }
+
+  /** Returns the schema of a file's rows. */
+  private[avro] def schemaOf(container: AvroContainerReader): AvroSchema = {
     // Names and defaults are not validated, because other Avro implementations are less strict than the Java
     // implementation.
     val schema = new AvroSchema.Parser().setValidate(false).setValidateDefaults(false).parse(container.schema)
@@ -82,7 +88,7 @@ private[iceberglite] object AvroRowIterator {
     if (schema.getType != AvroSchema.Type.RECORD) {
       throw AvroFault(s"The rows of the file have the Avro type ${schema.getType}, not a record type")
     }
-    schema -> new AvroProjection(projection).struct(schema, expected, ids(schema, source, expected), Vector.empty)
+    schema
   }
 
   /**

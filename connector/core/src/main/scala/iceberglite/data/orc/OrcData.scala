@@ -15,6 +15,8 @@ object OrcData extends DataFormat {
 
   override def read(source: DataSource, expected: StructType): RecordIterator = OrcRecords.open(source, expected)
 
+  override def isReadByNames(source: DataSource): Boolean = source.nameMapping.isEmpty && !OrcInspection.hasIds(source)
+
   override def inspect(source: DataSource, schema: Schema, modes: MetricsModes): WrittenFile =
     OrcInspection.inspect(source, schema, modes)
 

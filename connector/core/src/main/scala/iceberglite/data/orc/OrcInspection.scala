@@ -24,6 +24,13 @@ private[orc] object OrcInspection {
       finally reader.close()
     }
 
+  /** Whether any column of a file has a field id. */
+  def hasIds(source: DataSource): Boolean = FileFaults.wrapReadErrors(source.path) {
+    val reader = OrcTail.open(source.path, OrcStorage.toRead(source.io, source.path))
+    try OrcSchemas.hasIds(reader.getSchema)
+    finally reader.close()
+  }
+
   private def inspect(source: DataSource, reader: ReaderImpl, schema: Schema, modes: MetricsModes): WrittenFile = {
     val file = OrcBatchReader.withIds(source, reader, schema.asStruct)
     new OrcProjection(file, Projection.ofRecords(source.path, source.constants)).readPlan(schema.asStruct)

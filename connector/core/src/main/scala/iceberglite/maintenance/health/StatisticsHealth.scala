@@ -11,7 +11,8 @@ import iceberglite.spec.metadata.{BlobType, Operation, Snapshot, StatisticsFile,
  * @param partitionStatistics how far the partition statistics are behind the current snapshot; absent if there are none
  * @param sketches the statistics file with numbers of distinct values; absent if there is none
  * @param isIndexed whether the table has columns with a Bloom index
- * @param isBloomIndexOld whether the current snapshot has no Bloom index, although the table has indexed columns
+ * @param isBloomIndexOld whether the current snapshot has no Bloom index of all files, although the table has
+ *   indexed columns
  */
 final case class StatisticsHealth(
     tableStatistics: Option[StatisticsAge],
@@ -29,7 +30,8 @@ object StatisticsHealth {
     BloomIndex.columns(metadata).nonEmpty,
     metadata.currentSnapshot.exists { current =>
       BloomIndex.columns(metadata).exists { column =>
-        !BloomIndex.fileOf(metadata, Some(current), column.id).exists(_.snapshotId == current.snapshotId)
+        !BloomIndex.fileOf(metadata, Some(current), column.id)
+          .exists(file => file.snapshotId == current.snapshotId && !BloomIndex.isPartial(file))
       }
     }
   )

@@ -83,8 +83,17 @@ private[iceberglite] object AutoCompaction extends CommitFollowUp {
       val select = { groups: Vector[FileGroup] =>
         budget.select(groups.filter(partitions.contains), options, newest.properties)
       }
-      val (_, result) =
-        new DataFileRewrite(session, newest, to, partitions.where, options, RowOrdering.Kept, select).run()
+      // The write waits for the compaction, so it does not also wait for the Bloom filters of the new files.
+      val (_, result) = new DataFileRewrite(
+        session,
+        newest,
+        to,
+        partitions.where,
+        options,
+        RowOrdering.Kept,
+        select,
+        extendsBloomIndex = false
+      ).run()
       log.info(s"Compacted ${result.rewrittenFiles} files of ${newest.name} to ${result.addedFiles} after a write")
     }
   }

@@ -1,8 +1,13 @@
 package iceberglite.spark.maintenance
 
+import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.locks.ReentrantLock
 
+import scala.collection.JavaConverters._
+import scala.util.control.NonFatal
+
 import org.apache.spark.sql.SparkSession
+import org.slf4j.LoggerFactory
 
 import iceberglite.maintenance.Deadline
 import iceberglite.maintenance.compact.{
@@ -13,11 +18,11 @@ import iceberglite.maintenance.compact.{
   RewriteOptions,
   RewriteResult
 }
-import iceberglite.scan.BloomIndex
 import iceberglite.spark.conf.EngineSummary
 import iceberglite.spark.error.Causes
 import iceberglite.spark.write.WriteCommit
 import iceberglite.spec.IcebergError.ValidationFailed
+import iceberglite.spec.Redaction
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.file.ContentFile
 import iceberglite.spec.metadata.{Snapshot, SummaryKey, TableMetadata}
@@ -32,6 +37,7 @@ import iceberglite.table.action.{DeleteCarrier, DeletedPositions, RewriteFiles}
  * @param select selects the file groups to rewrite among the groups that satisfy the options
  * @param deadline with partial progress, the time after which no further batch of file groups is begun; without partial
  *   progress, it has no effect
+ * @param extendsBloomIndex whether the filters of the new files are added to the Bloom index, if the table has one
  */
 final private[iceberglite] class DataFileRewrite(
     session: SparkSession,
@@ -41,14 +47,20 @@ final private[iceberglite] class DataFileRewrite(
     options: RewriteOptions,
     ordering: RowOrdering,
     select: Vector[FileGroup] => Vector[FileGroup] = identity,
-    deadline: Option[Deadline] = None
+    deadline: Option[Deadline] = None,
+    extendsBloomIndex: Boolean = true
 ) {
+  import DataFileRewrite.log
+
 
   /** The lock that lets only one commit of partial progress run at a time. It guards [[newestOwn]]. */
   private val commits = new ReentrantLock
 
   /** The version of the table after the last commit of this rewrite. */
   private var newestOwn = table
+
+  /** The paths of the new files. */
+  private val added = ConcurrentHashMap.newKeySet[String]
 
   /** Returns the file groups that [[run]] would rewrite. */
   lazy val groups: Vector[FileGroup] = to.head(table.metadata).fold(Vector.empty[FileGroup]) { snapshot =>
@@ -83,14 +95,23 @@ final private[iceberglite] class DataFileRewrite(
     val (newest, rewritten) = rewriteGroups()
     val (after, result) =
       if (options.removesDanglingDeletes) removeDanglingDeletes(newest, rewritten) else (newest, rewritten)
-    (if (result.rewrittenFiles > 0) writeBloomIndex(after, result) else after, result)
+    (if (extendsBloomIndex && result.rewrittenFiles > 0) extendBloomIndex(after, result) else after, result)
   }
 
-  /** Adds the new files to the Bloom index, if the table has one. If this fails, the error has the result. */
-  private def writeBloomIndex(newest: Table, result: RewriteResult): Table =
-    try to.head(newest.metadata).filter(_ => BloomIndex.columns(newest.metadata).nonEmpty)
-        .fold(newest)(snapshot => TableStatistics.computeBloomIndex(session, newest, snapshot)._1)
-    catch { case e: Throwable => throw PartialCommitsException.addTo(e, Some(result)) }
+  /**
+   * Adds the new files to the Bloom index, if the table has one. A failure is a warning, because the rewrite is
+   * complete, and the index is only advice.
+   */
+  private def extendBloomIndex(newest: Table, result: RewriteResult): Table =
+    try to.head(newest.metadata).flatMap(TableStatistics.extendBloomIndex(session, newest, _, added.asScala.toSet))
+        .fold(newest)(_._1)
+    catch {
+      case NonFatal(e) =>
+        log.warn(Redaction(s"The files of ${table.name} were rewritten, but they were not added to the Bloom index. " +
+          s"Call compute_table_stats to add them: $e"))
+        newest
+      case e: Throwable => throw PartialCommitsException.addTo(e, Some(result))
+    }
 
   /** Removes dangling deletes after a rewrite. If this fails, the error has the result of the rewrite. */
   private def removeDanglingDeletes(newest: Table, result: RewriteResult): (Table, RewriteResult) =
@@ -178,6 +199,7 @@ final private[iceberglite] class DataFileRewrite(
       val newest = commit(snapshot, batch, rewritten, writeCommit)
       val removedDeletes = to.head(newest.metadata).flatMap(_.count(SummaryKey.RemovedDeleteFiles)).getOrElse(0L)
       val bytes = batch.map(_.bytes).sum
+      files.foreach(file => added.add(file.path))
       (newest, RewriteResult(batch.map(_.files).sum, files.size, bytes, failedFiles = 0, removedDeletes.toInt))
     } catch {
       case e: Throwable =>
@@ -185,6 +207,10 @@ final private[iceberglite] class DataFileRewrite(
         throw e
     }
   }
+}
+
+private object DataFileRewrite {
+  private val log = LoggerFactory.getLogger("iceberglite.spark.maintenance.DataFileRewrite")
 }
 
 /**

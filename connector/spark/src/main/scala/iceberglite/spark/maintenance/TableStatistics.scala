@@ -3,7 +3,7 @@ package iceberglite.spark.maintenance
 import org.apache.spark.sql.SparkSession
 
 import iceberglite.maintenance.{ComputeBloomIndex, ComputeTableStatistics}
-import iceberglite.puffin.{NewBlob, ThetaSketch}
+import iceberglite.puffin.NewBlob
 import iceberglite.scan.BloomIndex
 import iceberglite.spark.conf.{EngineSummary, TimeTravel}
 import iceberglite.spec.IcebergError.InvalidArgument
@@ -50,7 +50,9 @@ private[iceberglite] object TableStatistics {
     val chosen =
       ComputeTableStatistics.columns(schema, columns, session.sessionState.conf.caseSensitiveAnalysis)
     val sketches = ColumnSketches.of(session, table, snapshot, chosen)
-    register(session, table, snapshot, chosen.map(_.id).zip(sketches), Vector.empty)
+    val index = ComputeBloomIndex(table, snapshot, new BloomFilterJob(session, table.name))
+    val summary = EngineSummary.of(session)
+    ComputeTableStatistics.register(table, snapshot, chosen.map(_.id).zip(sketches), summary, others = index)
   }
 
   /**
@@ -65,18 +67,39 @@ private[iceberglite] object TableStatistics {
       table.name,
       "No column of the table is indexed. Choose the columns first: ALTER TABLE ... SET BLOOM INDEX (column, ...)"
     )
-    register(session, table, snapshot, Vector.empty, ComputeTableStatistics.existingSketches(table, snapshot))
+    // Blobs that cannot be copied are reported before the index is computed.
+    ComputeTableStatistics.existingBlobs(table, snapshot)
+    registerIndex(session, table, snapshot, ComputeBloomIndex(table, snapshot, new BloomFilterJob(session, table.name)))
   }
 
-  private def register(
+  /**
+   * Adds the filters of new files to the Bloom index. The numbers of distinct values are copied from the earlier
+   * statistics file.
+   *
+   * @param added the paths of the new files
+   * @return the table with the statistics, and the statistics file; absent if the table has no index
+   */
+  def extendBloomIndex(
       session: SparkSession,
       table: Table,
       snapshot: Snapshot,
-      sketches: Vector[(Int, ThetaSketch)],
-      others: Vector[NewBlob]
-  ): (Table, StatisticsFile) = {
-    val index = ComputeBloomIndex(table, snapshot, new BloomFilterJob(session, table.name))
-    ComputeTableStatistics
-      .register(table, snapshot, sketches, EngineSummary.of(session), others = others ++ index)
+      added: Set[String]
+  ): Option[(Table, StatisticsFile)] = {
+    val index = ComputeBloomIndex.extended(table, snapshot, added, new BloomFilterJob(session, table.name))
+    if (index.isEmpty) None else Some(registerIndex(session, table, snapshot, index))
   }
+
+  private def registerIndex(
+      session: SparkSession,
+      table: Table,
+      snapshot: Snapshot,
+      index: Vector[NewBlob]
+  ): (Table, StatisticsFile) = ComputeTableStatistics.register(
+    table,
+    snapshot,
+    Vector.empty,
+    EngineSummary.of(session),
+    others = index,
+    copied = ComputeTableStatistics.existingBlobs(_, snapshot)
+  )
 }

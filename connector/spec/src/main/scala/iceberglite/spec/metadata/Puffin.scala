@@ -58,6 +58,9 @@ object BlobProperty {
   /** Identifies the name mapping with which the data files of a Bloom index were read. */
   val NameMapping = "name-mapping"
 
+  /** Present if a Bloom index lacks filters, because the data files were not read. */
+  val Partial = "partial"
+
   /** The maximum size of a filter of a Bloom index, in bytes. */
   val MaxFilterBytes = "max-filter-bytes"
 }

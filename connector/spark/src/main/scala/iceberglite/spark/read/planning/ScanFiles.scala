@@ -167,13 +167,14 @@ final private[iceberglite] case class ScanFiles(
   }
 
   /**
-   * Whether a condition is true for all rows of the planned files. The check stops at the first file for which this is
-   * not certain.
+   * Whether a condition is true for all rows of the planned files and of the files that the Bloom index excludes. If the
+   * scan is planned again, and the index cannot be read any more, these files are read. The check stops at the first
+   * file for which this is not certain.
    */
   private def holdsFor(bound: Expression, byMetrics: Boolean): Boolean = {
     val filter = filterOf(bound)
     val ids = bound.fieldIds
-    plan.tasks.forall { task =>
+    (plan.tasks.iterator ++ plan.skippedByIndex).forall { task =>
       val rows = filter(task)
       rows.isAll || byMetrics && hasReliableNullCounts(task, ids) && rows.allMatch(task.file)
     }
