@@ -3,18 +3,18 @@ package iceberglite.scan
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.data.Record
-import iceberglite.maintenance.{ComputeBloomIndex, ComputeTableStatistics}
+import iceberglite.maintenance.{ComputeBloomIndex, ComputeTableStatistics, FileFilters}
 import iceberglite.maintenance.health.StatisticsHealth
-import iceberglite.puffin.NewBlob
-import iceberglite.spec.file.{ContentFile, Metrics}
-import iceberglite.spec.metadata.{BlobMetadata, BlobType, StatisticsFile}
-import iceberglite.spec.types.Type._
-import iceberglite.table.{Table, TestTables}
-import iceberglite.table.action.UpdateProperties
+import iceberglite.puffin.{NewBlob, PuffinFile, ThetaSketch}
 import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError.{CommitConflict, Unsupported}
-import iceberglite.table.action.SetStatistics
-import iceberglite.puffin.{PuffinFile, ThetaSketch}
+import iceberglite.spec.expr.Expression.AlwaysTrue
+import iceberglite.spec.file.{ContentFile, Metrics}
+import iceberglite.spec.metadata.{BlobMetadata, BlobType, StatisticsFile}
+import iceberglite.spec.partition.{Bucket, Identity, PartitionField, PartitionSpec, PartitionTuple, Transform}
+import iceberglite.spec.types.Literal.LongLiteral
+import iceberglite.table.{Table, TestTables}
+import iceberglite.table.action.{SetStatistics, UpdateProperties}
 
 /** Tests which filters are computed, stored and read for a Bloom index. */
 class BloomIndexUpkeepSuite extends AnyFunSuite with BloomIndexFixture {
@@ -67,6 +67,18 @@ class BloomIndexUpkeepSuite extends AnyFunSuite with BloomIndexFixture {
     assert(batches.sizes.result() == Vector(1000, 500))
   }
 
+  test("the filter of a column with a partition value excludes nothing, because a file may have another value") {
+    val t = new Indexed(Vector(id, name), "id,name")
+    val file = t.ids(1, 2)
+    val filters = new FileFilters(t.actions.store, Map.empty, None, t.table.schema, Vector(id, name), 1 << 20)
+    def excludes(transform: Transform): Vector[Boolean] = {
+      val spec = PartitionSpec(0, Vector(PartitionField(1, 1000, "p", transform)))
+      val partitioned = file.copy(partition = PartitionTuple(Vector(Some(LongLiteral(1)))))
+      filters.of(FileScanTask.whole(partitioned, 1L, spec, AlwaysTrue, 1L)).map(!_.excludesNothing)
+    }
+    assert(excludes(Identity) == Vector(false, true) && excludes(Bucket(4)) == Vector(true, true))
+  }
+
   test("an extended index has only the filters of the added files in addition, and is marked") {
     val t = new Indexed(Vector(id), "id")
     def extended(added: ContentFile*): Vector[NewBlob] =
@@ -104,7 +116,7 @@ class BloomIndexUpkeepSuite extends AnyFunSuite with BloomIndexFixture {
     t
   }
 
-  test("a new index keeps the other blobs of the file that it replaces, and no index replaces a file that it cannot read") {
+  test("a new index keeps the other blobs of the file that it replaces, or fails if it cannot read them") {
     val t = indexed()
     val snapshot = t.table.currentSnapshot.get
     def copied = ComputeTableStatistics.existingBlobs(t.table, snapshot)

@@ -173,6 +173,47 @@ class BloomIndexSuite extends AnyFunSuite with StatementFixture {
     assert(maintain().contains("skipped"))
   }
 
+  test("automatic compaction and tables without an index do not compute filters, and other rewrites only of new files") {
+    val t = scattered(4, properties = "'format-version'='2', 'iceberg-lite.auto-compact.min-input-files'='2'")
+    def ofIndex: Int = live(t).metadata.statistics.size
+    def rewrite(condition: String): Unit =
+      call(t, "rewrite_data_files", s", where => '$condition', options => map('rewrite-all', 'true')")
+    sql(s"ALTER TABLE $t SET BLOOM INDEX (id)")
+    rewrite("id < 9999")
+    assert(ofIndex == 0)
+    call(t, arguments = ", bloom_index_only => true")
+    spark.sql("SELECT 70000L AS id, 'x' AS n").writeTo(t).option("iceberg-lite.auto-compact", "true").append()
+    val replaced = live(t).metadata.currentSnapshot.get.operation
+    assert(replaced.contains("replace") && ofIndex == 1, replaced)
+    sql(s"INSERT INTO $t VALUES (80000, 'x')")
+    sql(s"INSERT INTO $t VALUES (90000, 'x')")
+    rewrite("id > 85000")
+    // The file with 80000 and the file of the automatic compaction have no filters.
+    assert(ofIndex == 2 && indexedFiles(t) == 1)
+    assert(planned(s"SELECT * FROM $t WHERE id = 5") == 1 && count(t, "id = 90000") == 1 && count(t, "id = 5") == 1)
+  }
+
+  test("a rewrite whose files cannot be added to the index succeeds") {
+    val t = scattered(4)
+    indexed(t)
+    sql(s"ALTER TABLE ${peer(t)} SET TBLPROPERTIES ('iceberg-lite.bloom-index.columns'=' ,')")
+    sql(s"REFRESH TABLE $t")
+    call(t, "rewrite_data_files", ", options => map('rewrite-all', 'true')")
+    val snapshot = live(t).metadata.currentSnapshot.get
+    assert(snapshot.operation.contains("replace") && count(t, "id = 5") == 1)
+  }
+
+  test("Spark evaluates a filter if the index excludes all files, because another plan may read them") {
+    val t = newTable()
+    sql(s"CREATE TABLE $t (id BIGINT, n STRING) USING iceberg PARTITIONED BY (bucket(2, id))")
+    (0 until 4).foreach(i => sql(s"INSERT INTO $t SELECT id * 4 + $i, 'x' FROM range(0, 100)"))
+    indexed(t)
+    val query = s"SELECT n FROM $t WHERE id = 123456"
+    assert(planned(query) == 0)
+    val plan = spark.sql(query).queryExecution.optimizedPlan.toString
+    assert(plan.contains("Filter"), plan)
+  }
+
   test("only new files are read for the index, and a damaged statistics file loses no row") {
     val t = scattered(8)
     indexed(t)

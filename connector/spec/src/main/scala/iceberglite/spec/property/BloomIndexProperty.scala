@@ -20,8 +20,8 @@ object BloomIndexProperty {
   val MaxReadBytes: TableProperty[Long] = size(
     "iceberg-lite.bloom-index.max-read-bytes",
     128L << 20,
-    "Maximum size of the Bloom filters that the planning of a query reads; if the files of a query have larger " +
-      "filters, the index is not used"
+    "Maximum total size of the directories and Bloom filters that the planning of a query reads; if there are more, " +
+      "the smallest filters are used"
   )
 
   /** All properties, in the order of the documentation. */
