@@ -7,7 +7,14 @@ import org.slf4j.LoggerFactory
 import iceberglite.puffin.{NewBlob, PuffinCodec, PuffinFile, PuffinWriter, ThetaSketch}
 import iceberglite.scan.BloomIndex
 import iceberglite.spec.IcebergError
-import iceberglite.spec.IcebergError.{CommitConflict, CommitStateUnknown, InvalidArgument, NotFound, Unsupported}
+import iceberglite.spec.IcebergError.{
+  CommitConflict,
+  CommitStateUnknown,
+  InvalidArgument,
+  NotFound,
+  Unsupported,
+  ValidationFailed
+}
 import iceberglite.spec.{ObjectKind, Spelling}
 import iceberglite.spec.metadata.{BlobType, Snapshot, StatisticsFile, TableMetadata}
 import iceberglite.spec.schema.Schema
@@ -64,7 +71,8 @@ object ComputeTableStatistics {
    * replaces, except Bloom indexes, and the sketches in the file of [[fileOf]]. The blobs keep the id of the snapshot
    * that they describe. Sketches of an ancestor that cannot be read are omitted, because the ancestor's file remains.
    *
-   * @throws IcebergError if the file that is replaced cannot be read, so that its blobs would be lost
+   * @throws ValidationFailed if the file that is replaced cannot be read, so that its blobs would be lost
+   * @throws Unsupported if the file that is replaced is encrypted
    */
   def existingBlobs(table: Table, snapshot: Snapshot): Vector[NewBlob] = {
     val replaced = replacedBy(table, snapshot)
@@ -73,7 +81,19 @@ object ComputeTableStatistics {
         s"copying the encrypted statistics file ${file.statisticsPath}",
         "Call compute_table_stats without bloom_index_only, which replaces all statistics"
       )
-      blobsOf(table, file)(_ != BlobType.BloomIndex)
+      try blobsOf(table, file)(_ != BlobType.BloomIndex)
+      catch {
+        // The metadata lists all blobs except Bloom indexes, which are computed again.
+        case e: IcebergError if file.blobMetadata.nonEmpty =>
+          val lost = ValidationFailed(s"Cannot copy the statistics of ${table.name}: ${e.getMessage}. Call " +
+            "compute_table_stats without bloom_index_only to replace all statistics")
+          lost.addSuppressed(e)
+          throw lost
+        case e: IcebergError =>
+          log.warn(s"A damaged statistics file of ${table.name} without numbers of distinct values is replaced: " +
+            e.getMessage)
+          Vector.empty
+      }
     }
     val inherited = fileOf(table.metadata, snapshot).filterNot(replaced.contains).filter(_.keyMetadata.isEmpty)
     own ++ inherited.fold(Vector.empty[NewBlob]) { file =>
@@ -126,7 +146,8 @@ object ComputeTableStatistics {
           if (attempts > 1 && replacedBy(newest, snapshot) != replacedBy(base, snapshot)) attempt(newest, attempts - 1)
           else throw conflict
       }
-    attempt(table, MaxAttempts)
+    // A REST server does not check which file is replaced, so the time in which it may be replaced is kept short.
+    attempt(table.refresh(), MaxAttempts)
   }
 
   private def registerOnce(

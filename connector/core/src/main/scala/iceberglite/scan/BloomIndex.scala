@@ -9,7 +9,16 @@ import scala.util.Try
 
 import org.slf4j.LoggerFactory
 
-import iceberglite.puffin.{BloomEntry, BloomFilter, BloomIndexBlob, BloomFileKey, BloomScope, NewBlob, PuffinFile, ValueForm}
+import iceberglite.puffin.{
+  BloomEntry,
+  BloomFilter,
+  BloomIndexBlob,
+  BloomFileKey,
+  BloomScope,
+  NewBlob,
+  PuffinFile,
+  ValueForm
+}
 import iceberglite.spec.IcebergError
 import iceberglite.spec.expr.{ColumnRange, Expression, RangeEvaluator, Term}
 import iceberglite.spec.expr.Expression._

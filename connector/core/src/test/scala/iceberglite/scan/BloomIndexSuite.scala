@@ -207,7 +207,12 @@ class BloomIndexSuite extends AnyFunSuite with BloomIndexFixture {
       val t = new Indexed(Vector(id), "id", FormatVersion.V3)
       val Vector(a, b) = Vector(1L, 2L).map(v => t.write(Seq(Record.of(v)), format))
       t.actions.append(a, b)
-      t.actions.commit(new UpdateSchema(_.addColumn(Vector(), "n", IntType, default = Some(DefaultValue.OfPrimitive(IntLiteral(7))))))
+      t.actions.commit(new UpdateSchema(_.addColumn(
+        Vector(),
+        "n",
+        IntType,
+        default = Some(DefaultValue.OfPrimitive(IntLiteral(7)))
+      )))
       t.actions.commit(new UpdateProperties(Map(columns -> "id,n")))
       val c = t.write(Seq(Record.of(3L, 8)), format)
       t.actions.append(c)

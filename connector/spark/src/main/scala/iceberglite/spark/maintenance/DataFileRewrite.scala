@@ -52,7 +52,6 @@ final private[iceberglite] class DataFileRewrite(
 ) {
   import DataFileRewrite.log
 
-
   /** The lock that lets only one commit of partial progress run at a time. It guards [[newestOwn]]. */
   private val commits = new ReentrantLock
 
