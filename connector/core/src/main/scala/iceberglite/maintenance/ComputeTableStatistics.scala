@@ -76,25 +76,7 @@ object ComputeTableStatistics {
    */
   def existingBlobs(table: Table, snapshot: Snapshot): Vector[NewBlob] = {
     val replaced = replacedBy(table, snapshot)
-    val own = replaced.fold(Vector.empty[NewBlob]) { file =>
-      if (file.keyMetadata.isDefined) throw Unsupported(
-        s"copying the encrypted statistics file ${file.statisticsPath}",
-        "Call compute_table_stats without bloom_index_only, which replaces all statistics"
-      )
-      try blobsOf(table, file)(_ != BlobType.BloomIndex)
-      catch {
-        // The metadata lists all blobs except Bloom indexes, which are computed again.
-        case e: IcebergError if file.blobMetadata.nonEmpty =>
-          val lost = ValidationFailed(s"Cannot copy the statistics of ${table.name}: ${e.getMessage}. Call " +
-            "compute_table_stats without bloom_index_only to replace all statistics")
-          lost.addSuppressed(e)
-          throw lost
-        case e: IcebergError =>
-          log.warn(s"A damaged statistics file of ${table.name} without numbers of distinct values is replaced: " +
-            e.getMessage)
-          Vector.empty
-      }
-    }
+    val own = replaced.fold(Vector.empty[NewBlob])(blobsOfReplaced(table, _))
     val inherited = fileOf(table.metadata, snapshot).filterNot(replaced.contains).filter(_.keyMetadata.isEmpty)
     own ++ inherited.fold(Vector.empty[NewBlob]) { file =>
       try blobsOf(table, file)(_ == BlobType.ThetaSketch)
@@ -103,6 +85,26 @@ object ComputeTableStatistics {
           log.warn(s"The numbers of distinct values of ${table.name} are not copied: ${e.getMessage}")
           Vector.empty
       }
+    }
+  }
+
+  private def blobsOfReplaced(table: Table, file: StatisticsFile): Vector[NewBlob] = {
+    if (file.keyMetadata.isDefined) throw Unsupported(
+      s"copying the encrypted statistics file ${file.statisticsPath}",
+      "Call compute_table_stats without bloom_index_only, which replaces all statistics"
+    )
+    try blobsOf(table, file)(_ != BlobType.BloomIndex)
+    catch {
+      // The metadata lists all blobs except Bloom indexes, which are computed again.
+      case e: IcebergError if file.blobMetadata.nonEmpty =>
+        val lost = ValidationFailed(s"Cannot copy the statistics of ${table.name}: ${e.getMessage}. Call " +
+          "compute_table_stats without bloom_index_only to replace all statistics")
+        lost.addSuppressed(e)
+        throw lost
+      case e: IcebergError =>
+        log.warn(s"A damaged statistics file of ${table.name} without numbers of distinct values is replaced: " +
+          e.getMessage)
+        Vector.empty
     }
   }
 

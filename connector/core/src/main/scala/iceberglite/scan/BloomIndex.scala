@@ -219,8 +219,8 @@ object BloomIndex {
     }
 
   /**
-   * Opens the blobs with the filters of columns. A blob is omitted if the directories would be too large, or if the files were
-   * read with another name mapping.
+   * Opens the blobs with the filters of columns. A blob is omitted if the directories would be too large, or if the
+   * files were read with another name mapping.
    *
    * @param columns the statistics files by field id
    * @param maxBytes the maximum total size of the directories

@@ -84,16 +84,8 @@ private[iceberglite] object AutoCompaction extends CommitFollowUp {
         budget.select(groups.filter(partitions.contains), options, newest.properties)
       }
       // The write waits for the compaction, so it does not also wait for the Bloom filters of the new files.
-      val (_, result) = new DataFileRewrite(
-        session,
-        newest,
-        to,
-        partitions.where,
-        options,
-        RowOrdering.Kept,
-        select,
-        extendsBloomIndex = false
-      ).run()
+      val rewrite = new DataFileRewrite(session, newest, to, partitions.where, options, RowOrdering.Kept, select)
+      val (_, result) = rewrite.run(extendsBloomIndex = false)
       log.info(s"Compacted ${result.rewrittenFiles} files of ${newest.name} to ${result.addedFiles} after a write")
     }
   }

@@ -37,7 +37,6 @@ import iceberglite.table.action.{DeleteCarrier, DeletedPositions, RewriteFiles}
  * @param select selects the file groups to rewrite among the groups that satisfy the options
  * @param deadline with partial progress, the time after which no further batch of file groups is begun; without partial
  *   progress, it has no effect
- * @param extendsBloomIndex whether the filters of the new files are added to the Bloom index, if the table has one
  */
 final private[iceberglite] class DataFileRewrite(
     session: SparkSession,
@@ -47,8 +46,7 @@ final private[iceberglite] class DataFileRewrite(
     options: RewriteOptions,
     ordering: RowOrdering,
     select: Vector[FileGroup] => Vector[FileGroup] = identity,
-    deadline: Option[Deadline] = None,
-    extendsBloomIndex: Boolean = true
+    deadline: Option[Deadline] = None
 ) {
   import DataFileRewrite.log
 
@@ -86,11 +84,12 @@ final private[iceberglite] class DataFileRewrite(
   /**
    * Rewrites the files.
    *
+   * @param extendsBloomIndex whether the filters of the new files are added to the Bloom index, if the table has one
    * @return the newest version of the table, and the result
    * @throws iceberglite.spec.IcebergError if a commit failed or, with partial progress, if too many commits failed. If
    *   other commits have succeeded, the error has their result as a suppressed [[PartialCommitsException]]
    */
-  def run(): (Table, RewriteResult) = {
+  def run(extendsBloomIndex: Boolean = true): (Table, RewriteResult) = {
     val (newest, rewritten) = rewriteGroups()
     val (after, result) =
       if (options.removesDanglingDeletes) removeDanglingDeletes(newest, rewritten) else (newest, rewritten)

@@ -167,9 +167,9 @@ final private[iceberglite] case class ScanFiles(
   }
 
   /**
-   * Whether a condition is true for all rows of the planned files and of the files that the Bloom index excludes. If the
-   * scan is planned again, and the index cannot be read any more, these files are read. The check stops at the first
-   * file for which this is not certain.
+   * Whether a condition is true for all rows of the planned files and of the files that the Bloom index excludes. If
+   * the scan is planned again, and the index cannot be read any more, these files are read. The check stops at the
+   * first file for which this is not certain.
    */
   private def holdsFor(bound: Expression, byMetrics: Boolean): Boolean = {
     val filter = filterOf(bound)
