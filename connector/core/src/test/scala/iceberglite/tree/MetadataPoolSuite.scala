@@ -57,7 +57,7 @@ class MetadataPoolSuite extends AnyFunSuite {
           MetadataPool.map(Vector(0, 1)) { _ =>
             if (Thread.currentThread.getName != "caller") {
               begun.countDown()
-              release.await()
+              release.await(60, TimeUnit.SECONDS)
               hasEnded = true
             } else begun.await()
           }
@@ -66,14 +66,15 @@ class MetadataPoolSuite extends AnyFunSuite {
       "caller"
     )
     caller.start()
-    begun.await()
-    (1 to 3).foreach { _ =>
-      while (caller.getState != Thread.State.WAITING) Thread.sleep(1)
-      caller.interrupt()
-      while (caller.isInterrupted) Thread.sleep(1)
-    }
-    assert(caller.isAlive && result.get == null)
-    release.countDown()
+    try {
+      assert(begun.await(60, TimeUnit.SECONDS))
+      (1 to 3).foreach { _ =>
+        while (caller.isAlive && caller.getState != Thread.State.WAITING) Thread.sleep(1)
+        caller.interrupt()
+        while (caller.isAlive && caller.isInterrupted) Thread.sleep(1)
+      }
+      assert(caller.isAlive && result.get == null)
+    } finally release.countDown()
     caller.join(60000)
     val (error, hadEnded) = result.get
     assert(error.isInstanceOf[InterruptedException] && hadEnded)
