@@ -6,9 +6,9 @@ import org.slf4j.LoggerFactory
 
 import iceberglite.data.{DataFormats, DataSource, RecordValues}
 import iceberglite.puffin.{BloomFilter, BloomIndexBlob, BloomScope, BloomFileKey, NewBlob, ValueForm}
-import iceberglite.scan.{BloomIndex, FileScanTask, TableRows, TableScan}
+import iceberglite.scan.{BloomIndex, FileScanTask, StatsToKeep, TableRows, TableScan}
 import iceberglite.spec.IcebergError
-import iceberglite.spec.IcebergError.{InvalidArgument, UnreadableFile}
+import iceberglite.spec.IcebergError.{InvalidArgument, UnreadableFile, ValidationFailed}
 import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.spec.metadata.Snapshot
 import iceberglite.spec.partition.PartitionSpec
@@ -121,8 +121,9 @@ final class ComputeBloomIndex private (
 
   /** Returns the blobs of the index. */
   def blobs(): Vector[NewBlob] = {
-    val tasks = TableScan(table.tree(), Some(snapshot), AlwaysTrue, caseSensitive = true).plan().tasks
-      .filter(_.file.keyMetadata.isEmpty)
+    val tasks = TableScan(table.tree(), Some(snapshot), AlwaysTrue, caseSensitive = true)
+      .copy(statsToKeep = StatsToKeep.Of(Set.empty)).plan().tasks
+      .filter(_.file.keyMetadata.isEmpty).map(_.copy(deletes = Vector.empty))
     val byKey = tasks.map(task => BloomFileKey.of(task.file) -> task).toMap
     val known = existing(byKey.keySet)
     val unknown = byKey.toVector.filterNot { case (key, _) => known.contains(key) }.sortBy(_._2.file.path)
@@ -202,13 +203,26 @@ final class ComputeBloomIndex private (
         BloomIndex.fileOf(table.metadata, Some(snapshot), column.id).map(column.id -> _)
       }
       val byColumn = BloomIndex.open(table.tree(), files.toMap, MaxTotalBytes).map(blob => blob.scope -> blob).toMap
-      val columns = indexed.map(column => byColumn.get(scopeOf(column)).fold(NoFilters)(read(_, keys)))
+      val columns = indexed.map(column => byColumn.get(scopeOf(column)).fold(none(column))(read(_, keys)))
       columns.map(_.keySet).reduce(_ & _).iterator.map(key => key -> columns.map(_(key))).toMap
     } catch {
-      case e: IcebergError =>
+      case e: IcebergError if added.isEmpty =>
         log.warn(s"All Bloom filters of ${table.name} are computed again: ${e.getMessage}")
         Map.empty
     }
+
+  /**
+   * Returns no filters for a column whose filters were computed with other settings.
+   *
+   * @throws ValidationFailed if an index would be replaced by an index of only the added files
+   */
+  private def none(column: NestedField): Map[BloomFileKey, BloomFilter] =
+    if (added.isEmpty) Map.empty
+    else throw ValidationFailed(
+      s"The Bloom index of column ${column.name} was computed with another value of " +
+        s"${BloomIndexProperty.MaxFilterBytes.key} or another name mapping. Run compute_table_stats with " +
+        "bloom_index_only => true"
+    )
 
   private def read(blob: BloomIndexBlob, keys: Set[BloomFileKey]): Map[BloomFileKey, BloomFilter] = {
     var total = 0L
@@ -228,8 +242,6 @@ object ComputeBloomIndex {
 
   /** The maximum number of files whose filters are computed before their real size is known. */
   private[maintenance] val MaxBatch = 1000
-
-  private val NoFilters = Map.empty[BloomFileKey, BloomFilter]
 
   /** Returns the blobs of the index; none if the table has no indexed columns. */
   def apply(table: Table, snapshot: Snapshot, job: FileFilterJob): Vector[NewBlob] = {

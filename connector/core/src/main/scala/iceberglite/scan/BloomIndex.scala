@@ -73,13 +73,9 @@ final class BloomIndex private (table: TreeTable, bound: Expression, columns: Ma
     else {
       log.warn(s"${sizes.length - count} of ${sizes.length} Bloom filters of ${table.name} are not used, because " +
         s"${BloomIndexProperty.MaxReadBytes.key} is $maxBytes. The query reads their files")
-      var left = count
-      val largest = if (count > 0) sizes(count - 1) else 0L
-      entries.map(_.sortBy(_.length).takeWhile { entry =>
-        val fits = left > 0 && entry.length <= largest
-        if (fits) left -= 1
-        fits
-      })
+      val smallest = entries.zipWithIndex.flatMap { case (ofColumn, i) => ofColumn.map(i -> _) }
+        .sortBy(_._2.length).take(count).groupBy(_._1)
+      entries.indices.toVector.map(i => smallest.getOrElse(i, Vector.empty).map(_._2))
     }
   }
 

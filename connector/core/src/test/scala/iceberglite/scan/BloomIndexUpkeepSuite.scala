@@ -7,11 +7,12 @@ import iceberglite.maintenance.{ComputeBloomIndex, ComputeTableStatistics, FileF
 import iceberglite.maintenance.health.StatisticsHealth
 import iceberglite.puffin.{NewBlob, PuffinFile, ThetaSketch}
 import iceberglite.spec.IcebergError.{CommitConflict, Unsupported, ValidationFailed}
-import iceberglite.spec.expr.Expression.AlwaysTrue
+import iceberglite.spec.expr.{Expression, Term}
+import iceberglite.spec.expr.Expression.{AlwaysTrue, Equal}
 import iceberglite.spec.file.{ContentFile, Metrics}
 import iceberglite.spec.metadata.{BlobMetadata, BlobType, StatisticsFile}
 import iceberglite.spec.partition.{Bucket, Identity, PartitionField, PartitionSpec, PartitionTuple, Transform}
-import iceberglite.spec.types.Literal.LongLiteral
+import iceberglite.spec.types.Literal.{LongLiteral, StringLiteral}
 import iceberglite.table.{Table, TestTables}
 import iceberglite.table.action.{SetStatistics, UpdateProperties}
 
@@ -94,6 +95,30 @@ class BloomIndexUpkeepSuite extends AnyFunSuite with BloomIndexFixture {
     assert(isOld && t.plan(equal(1)).toSet == Set(a.path, c.path) && t.plan(equal(2)).toSet == Set(b.path, c.path))
     t.index()
     assert(t.read.get == 3 && !isOld && t.plan(equal(1)) == Vector(a.path))
+    t.actions.commit(new UpdateProperties(Map("iceberg-lite.bloom-index.max-filter-bytes" -> "4096")))
+    t.actions.append(t.ids(4))
+    val error = intercept[ValidationFailed](extended(t.ids(5)))
+    assert(error.message.startsWith("The Bloom index of column id was computed with another value of"))
+    assert(t.plan(equal(1)).size == 2, "the index is not replaced by one of only the added file")
+  }
+
+  test("an invalid list of indexed columns does not prevent that the health of a table is computed") {
+    val t = indexed()
+    assert(StatisticsHealth.of(t.table.metadata).isIndexed)
+    t.actions.commit(new UpdateProperties(Map(columns -> " ,")))
+    val health = StatisticsHealth.of(t.table.metadata)
+    assert(!health.isIndexed && !health.isBloomIndexOld)
+  }
+
+  test("if not all filters of several columns may be read, the smallest of all columns are read") {
+    val t = new Indexed(Vector(id, name), "id,name")
+    val files = (0 until 3).map(k => t.write((0 until 1000).map(i => Record.of(2L * (1000 * k + i), s"n$k"))))
+    t.actions.append(files: _*)
+    t.index()
+    t.actions.commit(new UpdateProperties(Map("iceberg-lite.bloom-index.max-read-bytes" -> "600")))
+    val io = new CountingRanges(t.actions.store)
+    val both = Expression.and(Equal(Term.Named("name"), StringLiteral("x")), equal(7))
+    assert(t.plan(both, io = io).isEmpty && io.bytes.get < 2000)
   }
 
   /** Returns the contents of the blobs of a type in the statistics file of the current snapshot. */

@@ -2,7 +2,9 @@ package iceberglite.maintenance.health
 
 import iceberglite.maintenance.ComputeTableStatistics
 import iceberglite.scan.BloomIndex
+import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.metadata.{BlobType, Operation, Snapshot, StatisticsFile, SummaryKey, TableMetadata}
+import iceberglite.spec.types.NestedField
 
 /**
  * The statistics of a table.
@@ -27,14 +29,19 @@ object StatisticsHealth {
     StatisticsAge.of(metadata, metadata.statistics.map(_.snapshotId)),
     StatisticsAge.of(metadata, metadata.partitionStatistics.map(_.snapshotId)),
     SketchHealth.of(metadata),
-    BloomIndex.columns(metadata).nonEmpty,
+    indexedColumns(metadata).nonEmpty,
     metadata.currentSnapshot.exists { current =>
-      BloomIndex.columns(metadata).exists { column =>
+      indexedColumns(metadata).exists { column =>
         !BloomIndex.fileOf(metadata, Some(current), column.id)
           .exists(file => file.snapshotId == current.snapshotId && !BloomIndex.isPartial(file))
       }
     }
   )
+
+  /** Returns the columns of the Bloom index; none if the property is invalid, which `compute_table_stats` reports. */
+  private def indexedColumns(metadata: TableMetadata): Vector[NestedField] =
+    try BloomIndex.columns(metadata)
+    catch { case _: InvalidArgument => Vector.empty }
 }
 
 /**

@@ -26,7 +26,7 @@ final case class ChangeBloomIndex(table: Seq[String], columns: Vector[Vector[Str
     ComputeBloomIndex.require(base.schema, columns, caseSensitive)
 
   private def remaining(base: TableMetadata, caseSensitive: Boolean): Vector[String] = {
-    val current = TableProperty.of(BloomIndexProperty.Columns, base.properties).getOrElse(Vector.empty)
+    lazy val current = TableProperty.of(BloomIndexProperty.Columns, base.properties).getOrElse(Vector.empty)
     if (columns.isEmpty) Vector.empty
     else columns.map(_.mkString(".")).foldLeft(current) { (names, name) =>
       val (dropped, kept) = names.partition(n => if (caseSensitive) n == name else n.equalsIgnoreCase(name))

@@ -206,7 +206,10 @@ final private[iceberglite] case class ScanFiles(
       else BloomIndex.of(table.tree(widened.planningSchema), snapshot, bound)
         .fold(tasks)(index => tasks.filter(index.filter(tasks)))
     } else {
+      // A plan with another filter may not use the index. Spark has been told the partitions of the files of this plan.
+      val excluded = plan.skippedByIndex.iterator.map(_.file.path).toSet
       copy(filter = Expression.and(filter, bound), existingPlan = None).plan.tasks
+        .filterNot(task => excluded(task.file.path))
     }
 
   /** Returns a function from a file to the part of a condition that the file's partition values do not decide. */
