@@ -7,6 +7,7 @@ import scala.util.Try
 
 import org.apache.spark.sql.connector.read.colstats.ColumnStatistics
 
+import iceberglite.maintenance.ComputeTableStatistics
 import iceberglite.puffin.{PuffinFile, ThetaSketch}
 import iceberglite.spark.convert.SparkValues
 import iceberglite.spark.read.planning.ScanFiles
@@ -131,12 +132,7 @@ private[read] object ColumnEstimates {
    * of its nearest ancestor that has one.
    */
   private[partitioning] def distinctValues(files: ScanFiles): Int => Option[Long] = {
-    val metadata = files.table.metadata
-    val withSketches = metadata.statistics.filter(_.blobMetadata.exists(_.blobType == BlobType.ThetaSketch))
-    val file = files.snapshot.flatMap { snapshot =>
-      metadata.ancestors(snapshot).map(s => withSketches.find(_.snapshotId == s.snapshotId))
-        .collectFirst { case Some(statistics) => statistics }
-    }
+    val file = files.snapshot.flatMap(ComputeTableStatistics.fileOf(files.table.metadata, _))
     id =>
       for {
         statistics <- file
