@@ -20,6 +20,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.catalog.{CatalogProperties, SettingWarnings}
 import iceberglite.spark.{SharedSession, SparkCatalog}
 import iceberglite.spec.IcebergError.Unsupported
+import iceberglite.spec.property.TableProperty
 import iceberglite.table.KnownProperties
 
 /**
@@ -195,6 +196,17 @@ class ForeignSettingsSuite extends AnyFunSuite with SharedSession {
       for (value <- known.flatMap(_.default))
         assert(option.default.isEmpty || value.equalsIgnoreCase(option.defaultDoc))
     }
+  }
+
+  test("CREATE TABLE warns about reserved keys, except those that SHOW CREATE TABLE prints, and stores none of them") {
+    val keys = (TableProperty.Reserved - "format-version").toVector.sorted
+    val t = newTable()
+    val list = keys.map(key => s"'$key' = 'x'").mkString(", ")
+    val logged = loggedWarnings(inSession(spark.newSession())(
+      _.sql(s"CREATE TABLE $t (id BIGINT) USING iceberg TBLPROPERTIES ($list)")
+    ))
+    for (key <- keys) assert(logged.exists(_.contains(s" $key has no effect")) == (key != "current-snapshot-id"), key)
+    assert(rows(s"SELECT * FROM $t.properties").forall(row => !keys.contains(row.getString(0))))
   }
 
   test("a session warns once about each setting without effect") {
