@@ -1,7 +1,8 @@
 """Errors of the Python package.
 
-An error of a table has a condition and a SQL state. PySpark raises some of these errors as `AnalysisException` and
-others as `Py4JJavaError`. The methods of this package raise them as the subclasses of `TableError`, by their condition.
+An error of a table has a condition and a SQL state. PySpark raises these errors as `AnalysisException` or
+`QueryExecutionException`, and the failure of a Spark job as `Py4JJavaError`. The methods of this package raise them as
+the subclasses of `TableError`, by their condition.
 """
 
 from __future__ import annotations
@@ -164,7 +165,8 @@ def typed_errors() -> Iterator[None]:
 
 def typed_error(error: Exception) -> TableError | None:
     """Return the subclass of `TableError` for an error of PySpark or of Py4J; None if its condition has no class."""
-    found = _python_error(error) if isinstance(error, PySparkException) else _java_error(error)
+    thrown = _java_exception(error)
+    found = _in_java(thrown) if thrown is not None else _in_python(error)
     if found is None:
         return None
     kind = next((kind for pattern, kind in _CLASSES if re.fullmatch(pattern, found.condition)), None)
@@ -180,8 +182,15 @@ class _Found(NamedTuple):
     parameters: Mapping[str, str]
 
 
-def _python_error(error: PySparkException) -> _Found | None:
-    """Return the properties of an error of PySpark; None if the error has no condition."""
+def _java_exception(error: Exception) -> Any:
+    """Return the Java exception that PySpark or Py4J has raised in Python; None if there is none."""
+    return getattr(error, "java_exception", None) or getattr(error, "_origin", None)
+
+
+def _in_python(error: Exception) -> _Found | None:
+    """Return the properties of an error of PySpark without a Java exception; None if the error has no condition."""
+    if not isinstance(error, PySparkException):
+        return None
     condition = error.getErrorClass()
     if condition is not None:
         state = error.getSqlState()  # type: ignore[func-returns-value]
@@ -193,13 +202,12 @@ def _python_error(error: PySparkException) -> _Found | None:
     return _Found(match.group(1), match.group(2), state, {})
 
 
-def _java_error(error: Exception) -> _Found | None:
-    """Return the properties of an error of Py4J; None if the error has no condition.
+def _in_java(thrown: Any) -> _Found | None:
+    """Return the properties of a Java exception; None if it and its causes have no condition.
 
     The condition is that of the first cause that has one. If a Spark job failed, the message is that of the last cause
     with this condition, because the message of the job has a stack trace.
     """
-    thrown = getattr(error, "java_exception", None)
     found: _Found | None = None
     for _ in range(_MAX_CAUSES):
         if thrown is None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from urllib.parse import unquote, urlparse
 
 import pytest
-from pyspark.errors import AnalysisException
+from pyspark.errors import AnalysisException, PythonException, QueryExecutionException
 from pyspark.sql import SparkSession
+from pyspark.sql.functions import udf
 
 from pyspark_iceberg import CommitConflictError, MissingObjectError, RejectedValueError, Table, TableError
 from pyspark_iceberg.errors import typed_error
@@ -79,6 +81,50 @@ def test_the_documented_code_finds_the_condition_of_a_failed_query(spark: SparkS
         assert names["condition"] == "ICEBERG_LITE.UNREADABLE_FILE"
     finally:
         spark.sql("DROP NAMESPACE shop CASCADE")
+
+
+def partition_by_id(metadata: Path) -> None:
+    """Write the next metadata file of an unpartitioned table, as an engine on another machine does."""
+    table = json.loads((metadata / "v1.metadata.json").read_text())
+    table["partition-specs"].append(
+        {"spec-id": 1, "fields": [{"name": "id", "transform": "identity", "source-id": 1, "field-id": 1000}]}
+    )
+    table |= {"default-spec-id": 1, "last-partition-id": 1000}
+    (metadata / "v2.metadata.json").write_text(json.dumps(table))
+
+
+def test_a_conflict_in_a_statement_is_an_exception_of_pyspark_with_its_condition(spark: SparkSession) -> None:
+    spark.sql("CREATE NAMESPACE rivals")
+    spark.sql("CREATE TABLE rivals.t (id BIGINT, ts TIMESTAMP) USING iceberg")
+    spark.sql("SELECT * FROM rivals.t").collect()
+    partition_by_id(Path(urlparse(Table(spark, "rivals.t").location).path) / "metadata")
+    try:
+        with pytest.raises(QueryExecutionException) as conflict:
+            spark.sql("ALTER TABLE rivals.t ADD PARTITION FIELD days(ts)")
+        error = conflict.value
+        assert error.getErrorClass() == "ICEBERG_LITE.COMMIT_CONFLICT"
+        assert error.getSqlState() == "40001"  # type: ignore[func-returns-value]
+        assert "rivals.t" in (error.getMessageParameters() or {})["table"]
+        assert type(typed_error(error)) is CommitConflictError
+    finally:
+        spark.sql("DROP NAMESPACE rivals CASCADE")
+
+
+def test_a_failed_task_of_a_write_is_an_exception_of_pyspark_with_its_condition(spark: SparkSession) -> None:
+    spark.sql("CREATE NAMESPACE tasks")
+    spark.sql("CREATE TABLE tasks.t (id BIGINT NOT NULL) USING iceberg")
+    try:
+        with pytest.raises(QueryExecutionException) as failed:
+            spark.sql("INSERT INTO tasks.t SELECT if(id = 7, NULL, id) FROM range(10)")
+        assert failed.value.getErrorClass() == "ICEBERG_LITE.NOT_NULL_VIOLATION"
+        typed = typed_error(failed.value)
+        assert isinstance(typed, RejectedValueError)
+        assert "\tat" not in str(typed)
+        fails = udf(lambda value: 1 // value, "long")
+        with pytest.raises(PythonException, match="ZeroDivisionError"):
+            spark.range(1).select(fails("id").alias("id")).writeTo("tasks.t").append()
+    finally:
+        spark.sql("DROP NAMESPACE tasks CASCADE")
 
 
 def test_the_error_of_a_missing_table_has_the_parameters_of_its_condition(spark: SparkSession) -> None:

@@ -11,6 +11,7 @@ import org.apache.spark.sql.catalyst.analysis.{
   TableAlreadyExistsException
 }
 import org.apache.spark.sql.catalyst.trees.Origin
+import org.apache.spark.sql.execution.QueryExecutionException
 
 import iceberglite.spec.{IcebergError, ObjectKind}
 import iceberglite.spec.IcebergError._
@@ -41,15 +42,35 @@ final class StatementError private[iceberglite] (
 }
 
 /**
- * An error of a statement that Spark has accepted. Either a commit or an access to storage has failed, and the same
- * statement may succeed later; or a Spark job has failed.
+ * An error of a statement that Spark has accepted: a commit or an access to storage has failed, and the same statement
+ * may succeed later; or a task of a Spark job has failed with an error of the connector. The class extends Spark's
+ * exception for failed queries and not `SparkException`, because PySpark converts only some classes to exceptions of
+ * Python with a condition: this class is one of them, and `SparkException` is not.
  *
- * @param cause the original error
+ * @param cause the original error, or the cause of the failed job
  */
 final class OperationError private[iceberglite] (
     message: String,
     cause: Throwable,
     private[iceberglite] val condition: ErrorCondition
+) extends QueryExecutionException(condition.in(message), cause)
+    with SparkThrowable {
+  override def getErrorClass: String = condition.name
+  override def getSqlState: String = condition.sqlState
+  override def getMessageParameters: java.util.Map[String, String] = condition.parameters.asJava
+}
+
+/**
+ * The failure of a Spark job that no error of the connector caused, for example of a user's function, with a condition.
+ * It extends the class of Spark's own error, so that code which catches that class catches it too, and PySpark finds the
+ * error of a Python function in its cause.
+ *
+ * @param cause the cause of the failed job
+ */
+final class JobError private[iceberglite] (
+    message: String,
+    cause: Throwable,
+    condition: ErrorCondition
 ) extends SparkException(
       condition.in(message),
       cause,
@@ -99,7 +120,7 @@ object SparkErrors {
    * Returns the failure of a Spark job with the condition of its first cause that has a condition. Spark's own error
    * for a failed job has no condition.
    */
-  def ofJob(error: SparkException): OperationError = {
+  def ofJob(error: SparkException): Exception with SparkThrowable = {
     val conditions = Causes.of(error).collect {
       case cause: IcebergError => ErrorCondition.of(cause)
       case cause: SparkThrowable if cause.getErrorClass != null =>
@@ -107,8 +128,10 @@ object SparkErrors {
         ErrorCondition(cause.getErrorClass, state, cause.getMessageParameters.asScala.toMap)
     }
     val condition = if (conditions.hasNext) conditions.next() else ErrorCondition.JobFailed
-    // PySpark looks for the error of a Python function in the direct cause.
-    val converted = new OperationError(error.getMessage, error.getCause, condition)
+    val isOfConnector = Causes.of(error).exists(_.isInstanceOf[IcebergError])
+    val converted =
+      if (isOfConnector) new OperationError(error.getMessage, error.getCause, condition)
+      else new JobError(error.getMessage, error.getCause, condition)
     converted.setStackTrace(error.getStackTrace)
     converted
   }

@@ -33,9 +33,9 @@ class SparkErrorsSuite extends AnyFunSuite {
     InvalidArgument("option", "x", "A number") -> classOf[StatementError],
     ValidationFailed("No") -> classOf[StatementError],
     ConcurrentChange("No") -> classOf[StatementError],
-    CommitConflict("cat.db.t", "version 3") -> classOf[SparkException],
-    CommitStateUnknown("cat.db.t", Some("v3"), "timed out", None) -> classOf[SparkException],
-    StorageFailed.at("write", "f", "full") -> classOf[SparkException]
+    CommitConflict("cat.db.t", "version 3") -> classOf[OperationError],
+    CommitStateUnknown("cat.db.t", Some("v3"), "timed out", None) -> classOf[OperationError],
+    StorageFailed.at("write", "f", "full") -> classOf[OperationError]
   )
 
   test("an error becomes an exception of Spark with the message, the table name and the error as its cause") {
@@ -92,7 +92,9 @@ class SparkErrorsSuite extends AnyFunSuite {
     val error = SparkErrors.ofJob(new SparkException("Job aborted", new SparkException("Task failed", cause)))
     assert(error.getErrorClass == "ICEBERG_LITE.NOT_NULL_VIOLATION" && error.getSqlState == "23502")
     assert(error.getMessageParameters.asScala.toMap == Map("column" -> "c") && error.getMessage.contains("Job aborted"))
+    assert(error.isInstanceOf[OperationError])
     val other = SparkErrors.ofJob(new SparkException("Job aborted", new RuntimeException("other")))
+    assert(other.isInstanceOf[JobError] && other.isInstanceOf[SparkException])
     assert(other.getErrorClass == "ICEBERG_LITE.JOB_FAILED" && other.getSqlState == "58000")
   }
 

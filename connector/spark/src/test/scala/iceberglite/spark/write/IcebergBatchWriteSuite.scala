@@ -2,7 +2,6 @@ package iceberglite.spark.write
 
 import java.io.{ByteArrayInputStream, ByteArrayOutputStream, ObjectInputStream, ObjectOutputStream}
 
-import org.apache.spark.SparkException
 import org.apache.spark.serializer.KryoSerializer
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
@@ -14,7 +13,7 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
-import iceberglite.spark.error.{Causes, StatementError}
+import iceberglite.spark.error.{Causes, OperationError, StatementError}
 import iceberglite.spark.session.LiteCatalog
 import iceberglite.spark.table.IcebergWriteBuilder
 import iceberglite.spec.IcebergError.{CommitStateUnknown, ValidationFailed}
@@ -27,7 +26,7 @@ class IcebergBatchWriteSuite extends AnyFunSuite with WriteFixture {
     val t = partitioned()
     val unknown = CommitStateUnknown(t, Some("v2.metadata.json"), "the answer was lost", None)
     val (write, messages) = writeFiles(failingTable(tableOf(t), unknown))
-    assert(intercept[SparkException](write.commit(messages)).getCause == unknown)
+    assert(intercept[OperationError](write.commit(messages)).getCause == unknown)
     write.abort(messages)
     assert(dataFilesOf(t).size == 3)
   }

@@ -9,6 +9,8 @@ import org.apache.spark.sql.functions.{col, udf}
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
+import iceberglite.spark.error.OperationError
+
 /** Checks that a write that fails leaves the table and its directory unchanged. */
 class WriteFailureSuite extends AnyFunSuite with WriteFixture {
 
@@ -44,7 +46,7 @@ class WriteFailureSuite extends AnyFunSuite with WriteFixture {
     sql(s"INSERT INTO $t VALUES (1, named_struct('x', 1))")
     assertUnchanged(t) {
       for (values <- Seq("if(id = 7, NULL, id), named_struct('x', 1)", "id, named_struct('x', if(id = 7, NULL, 1))")) {
-        val error = intercept[SparkException](sql(s"INSERT INTO $t SELECT $values FROM range(10)"))
+        val error = intercept[OperationError](sql(s"INSERT INTO $t SELECT $values FROM range(10)"))
         assert(messages(error).contains("is NOT NULL"), values)
       }
     }

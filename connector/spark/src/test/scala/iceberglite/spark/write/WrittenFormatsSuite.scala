@@ -6,7 +6,6 @@ import java.nio.file.{Files, Paths}
 import scala.collection.JavaConverters._
 
 import org.apache.iceberg.SchemaParser
-import org.apache.spark.SparkException
 import org.apache.spark.sql.catalyst.CatalystTypeConverters
 import org.apache.spark.sql.functions.{col, udf}
 import org.apache.spark.sql.{DataFrame, Row}
@@ -17,6 +16,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.Sampling
 import iceberglite.data.{Record, RecordGenerators}
 import iceberglite.spark.convert.SparkTypes
+import iceberglite.spark.error.OperationError
 import iceberglite.spark.read.files.RecordRows
 import iceberglite.spark.types.JavaTables
 import iceberglite.spec.json.SchemaJson
@@ -158,7 +158,7 @@ class WrittenFormatsSuite extends AnyFunSuite with FormatFixture with JavaTables
             .option("distribution-mode", "none").option("check-nullability", "false").append()
         }
         assert(messages(error).contains("no more"))
-        val missing = intercept[SparkException] {
+        val missing = intercept[OperationError] {
           sql(s"INSERT INTO $t SELECT if(id = 7, NULL, id), id % 3 FROM range(10)")
         }
         assert(messages(missing).contains("is NOT NULL"))

@@ -1,9 +1,8 @@
 package iceberglite.spark.stream.sink
 
-import org.apache.spark.SparkException
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.spark.error.StatementError
+import iceberglite.spark.error.{OperationError, StatementError}
 import iceberglite.spark.table.IcebergWriteBuilder
 import iceberglite.spec.IcebergError.{CommitStateUnknown, StorageFailed, ValidationFailed}
 import iceberglite.table._
@@ -17,7 +16,7 @@ class StreamingFaultSuite extends AnyFunSuite with EpochFixture {
   test("after a commit with an unknown outcome that took effect, the next run of the epoch changes nothing") {
     val t = partitioned()
     val (write, messages) = writeFiles(committing(t, takesEffect = true))
-    assert(intercept[SparkException](write.commit(0, messages)).getCause.isInstanceOf[CommitStateUnknown])
+    assert(intercept[OperationError](write.commit(0, messages)).getCause.isInstanceOf[CommitStateUnknown])
     write.abort(0, messages)
     assert(dataFilesOf(t).size == 3 && idsOf(t) == (0 until 6))
     assertUnchanged(t)(runEpoch(t, 0))
@@ -28,7 +27,7 @@ class StreamingFaultSuite extends AnyFunSuite with EpochFixture {
   test("after a commit with an unknown outcome that had no effect, the next run of the epoch adds its rows") {
     val t = partitioned()
     val (write, messages) = writeFiles(committing(t, takesEffect = false))
-    assert(intercept[SparkException](write.commit(0, messages)).getCause.isInstanceOf[CommitStateUnknown])
+    assert(intercept[OperationError](write.commit(0, messages)).getCause.isInstanceOf[CommitStateUnknown])
     write.abort(0, messages)
     // The files are kept, because the commit may still take effect. They are orphan files now.
     assert(dataFilesOf(t).size == 3 && idsOf(t).isEmpty)
