@@ -11,27 +11,27 @@ class RollbackToSnapshot(NamedTuple):
     """A result row of `rollback_to_snapshot`."""
 
     previous_snapshot_id: int
-    """Snapshot that was current before the call."""
+    """Snapshot that was the head before the call."""
     current_snapshot_id: int
-    """Snapshot that is current after the call."""
+    """Snapshot that is the head of the branch after the call."""
 
 
 class RollbackToTimestamp(NamedTuple):
     """A result row of `rollback_to_timestamp`."""
 
     previous_snapshot_id: int
-    """Snapshot that was current before the call."""
+    """Snapshot that was the head before the call."""
     current_snapshot_id: int
-    """Snapshot that is current after the call."""
+    """Snapshot that is the head of the branch after the call."""
 
 
 class SetCurrentSnapshot(NamedTuple):
     """A result row of `set_current_snapshot`."""
 
     previous_snapshot_id: int | None
-    """Snapshot that was current before the call."""
+    """Snapshot that was the head before the call."""
     current_snapshot_id: int
-    """Snapshot that is current after the call."""
+    """Snapshot that is the head of the branch after the call."""
 
 
 class Restore(NamedTuple):
@@ -61,7 +61,7 @@ class CherrypickSnapshot(NamedTuple):
     source_snapshot_id: int
     """Snapshot whose changes were applied."""
     current_snapshot_id: int
-    """Snapshot that is current after the call."""
+    """Snapshot that is the head of the branch after the call."""
 
 
 class PublishChanges(NamedTuple):
@@ -70,7 +70,7 @@ class PublishChanges(NamedTuple):
     source_snapshot_id: int
     """Snapshot whose changes were applied."""
     current_snapshot_id: int
-    """Snapshot that is current after the call."""
+    """Snapshot that is the head of the branch after the call."""
 
 
 class FastForward(NamedTuple):

@@ -57,22 +57,24 @@ class TableProcedures(ABC):
     def _call(self, procedure: str, arguments: Mapping[str, object]) -> list[Row]:
         """Call a procedure on the table."""
 
-    def rollback_to_snapshot(self, snapshot_id: int) -> RollbackToSnapshot:
-        """Roll back to an earlier snapshot in the history of the current snapshot.
+    def rollback_to_snapshot(self, snapshot_id: int, branch: str | None = None) -> RollbackToSnapshot:
+        """Roll a branch back to an earlier snapshot in its history.
 
         Args:
-            snapshot_id: snapshot to roll back to; it must be an ancestor of the current snapshot.
+            snapshot_id: snapshot to roll back to; it must be an ancestor of the branch's head.
+            branch: branch that is changed; by default main.
         """
-        rows = self._call("rollback_to_snapshot", {"snapshot_id": snapshot_id})
+        rows = self._call("rollback_to_snapshot", {"snapshot_id": snapshot_id, "branch": branch})
         return RollbackToSnapshot(*rows[0])
 
-    def rollback_to_timestamp(self, timestamp: Timestamp) -> RollbackToTimestamp:
-        """Roll back to the newest snapshot in the history of the current snapshot that is older than a given timestamp.
+    def rollback_to_timestamp(self, timestamp: Timestamp, branch: str | None = None) -> RollbackToTimestamp:
+        """Roll a branch back to the newest snapshot in its history that is older than a given timestamp.
 
         Args:
             timestamp: time before which the snapshot was committed.
+            branch: branch that is changed; by default main.
         """
-        rows = self._call("rollback_to_timestamp", {"timestamp": timestamp})
+        rows = self._call("rollback_to_timestamp", {"timestamp": timestamp, "branch": branch})
         return RollbackToTimestamp(*rows[0])
 
     def set_current_snapshot(self, snapshot_id: int | None = None, ref: str | None = None) -> SetCurrentSnapshot:
@@ -101,23 +103,25 @@ class TableProcedures(ABC):
         rows = self._call("restore", {"snapshot_id": snapshot_id, "ref": ref, "timestamp": timestamp})
         return Restore(*rows[0])
 
-    def cherrypick_snapshot(self, snapshot_id: int) -> CherrypickSnapshot:
-        """Apply the changes of a snapshot, which may be staged or on any branch, to the current state of the table.
+    def cherrypick_snapshot(self, snapshot_id: int, branch: str | None = None) -> CherrypickSnapshot:
+        """Apply the changes of a snapshot, which may be staged or on any branch, to the head of a branch.
 
         Args:
-            snapshot_id: snapshot to apply; it must have added files or replaced partitions, or have the current
-                snapshot as its parent.
+            snapshot_id: snapshot to apply; it must have added files or replaced partitions, or have the branch's head
+                as its parent.
+            branch: branch that is changed; by default main.
         """
-        rows = self._call("cherrypick_snapshot", {"snapshot_id": snapshot_id})
+        rows = self._call("cherrypick_snapshot", {"snapshot_id": snapshot_id, "branch": branch})
         return CherrypickSnapshot(*rows[0])
 
-    def publish_changes(self, wap_id: str) -> PublishChanges:
+    def publish_changes(self, wap_id: str, branch: str | None = None) -> PublishChanges:
         """Apply the changes that a session with `spark.wap.id` has staged.
 
         Args:
             wap_id: value of `spark.wap.id` when the rows were written.
+            branch: branch that is changed; by default main.
         """
-        rows = self._call("publish_changes", {"wap_id": wap_id})
+        rows = self._call("publish_changes", {"wap_id": wap_id, "branch": branch})
         return PublishChanges(*rows[0])
 
     def fast_forward(self, branch: str, to: str) -> FastForward:
@@ -385,6 +389,7 @@ class TableProcedures(ABC):
         spec_id: int | None = None,
         sort_by: Sequence[str] | None = None,
         dry_run: bool | None = None,
+        branch: str | None = None,
     ) -> RewriteManifests:
         """Rewrite manifests with their entries sorted by partition, so that scans skip most of them.
 
@@ -394,10 +399,11 @@ class TableProcedures(ABC):
             sort_by: partition fields by which the entries are sorted first; by default all fields, in the order of the
                 partition spec.
             dry_run: whether to return the expected numbers without changing anything; by default false.
+            branch: branch whose manifests are rewritten; by default main.
         """
         rows = self._call(
             "rewrite_manifests",
-            {"use_caching": use_caching, "spec_id": spec_id, "sort_by": sort_by, "dry_run": dry_run},
+            {"use_caching": use_caching, "spec_id": spec_id, "sort_by": sort_by, "dry_run": dry_run, "branch": branch},
         )
         return RewriteManifests(*rows[0])
 

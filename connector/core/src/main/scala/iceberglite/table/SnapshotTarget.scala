@@ -44,4 +44,7 @@ object SnapshotTarget {
   }
 
   val Main: Branch = Branch(SnapshotRef.Main)
+
+  /** Returns the target for a branch that the user has named; `main` if there is no name. */
+  def ofBranch(name: Option[String]): Branch = name.fold(Main)(Branch(_))
 }

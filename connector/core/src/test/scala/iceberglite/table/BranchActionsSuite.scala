@@ -211,6 +211,20 @@ class BranchActionsSuite extends AnyFunSuite {
     assert(liveFiles(t.commit(new SetCurrentSnapshot(second))) == Vector("a1", "b1"))
   }
 
+  test("another branch can be rolled back, and main does not change", CommitRules.rollback) {
+    val t = tableWithTwoFiles
+    val Vector(first, second) = t.table.metadata.snapshots.map(_.snapshotId)
+    val audit = Branch("audit")
+    t.commit(new FastAppend(Vector(fileOf("c", "c1")), audit.copy(create = true)))
+    val table = t.commit(new RollbackToSnapshot(first, audit))
+    assert(filesOnBranch(t, "audit") == Vector("a1") && id(table) == second)
+    assert(rejection(t.commit(new RollbackToSnapshot(second, audit))).contains("the head of the branch audit"))
+    intercept[NotFound](t.commit(new RollbackToSnapshot(first, Branch("none"))))
+    t.commit(new CherryPick(second, audit))
+    t.commit(new RollbackToTimestamp(table.metadata.snapshot(second).timestampMs, audit))
+    assert(filesOnBranch(t, "audit") == Vector("a1") && id(t.table) == second)
+  }
+
   test("main can be rolled back to the newest ancestor before a timestamp", CommitRules.rollback) {
     val t = tableByCategory(V2)
     val start = t.table.metadata.lastUpdatedMs

@@ -196,13 +196,15 @@ trait TableMaintenanceCalls {
    *
    * @param specId the id of the partition spec whose manifests are rewritten; by default the current partition spec
    * @param sortBy names of partition fields by which entries are sorted first
+   * @param branch the branch whose manifests are rewritten; by default `main`
    */
   def rewriteManifests(
       specId: Option[Int] = None,
       sortBy: Seq[String] = Nil,
-      dryRun: Boolean = false
+      dryRun: Boolean = false,
+      branch: Option[String] = None
   ): ManifestRewriteResult = change { table =>
-    val compaction = new ManifestCompaction(table, specId, sortBy.toVector, EngineSummary.of(spark))
+    val compaction = new ManifestCompaction(table, specId, sortBy.toVector, EngineSummary.of(spark), target(branch))
     described(s"Rewriting manifests of ${table.name}") {
       if (dryRun) (table, compaction.dryRun()) else compaction.run()
     }
@@ -251,8 +253,7 @@ trait TableMaintenanceCalls {
     requested.getOrElse(MetadataPool.Width)
   }
 
-  private def target(branch: Option[String]): SnapshotTarget =
-    branch.fold[SnapshotTarget](SnapshotTarget.Main)(SnapshotTarget.Branch(_))
+  private def target(branch: Option[String]): SnapshotTarget.Branch = SnapshotTarget.ofBranch(branch)
 
   private def condition(table: Table, to: SnapshotTarget, where: Option[String]): Expression =
     where.fold[Expression](AlwaysTrue)(FileCondition.parse(spark, table, to, _))

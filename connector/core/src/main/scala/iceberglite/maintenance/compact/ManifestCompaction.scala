@@ -14,7 +14,7 @@ object ManifestRewriteResult {
 }
 
 /**
- * Rewrites the manifests of the branch `main`, with their entries sorted by partition.
+ * Rewrites the manifests of a branch, with their entries sorted by partition.
  *
  * @param specId the partition spec of the manifests; by default the table's default partition spec
  * @param sortBy the names of the partition fields to sort by first
@@ -24,9 +24,10 @@ final class ManifestCompaction(
     table: Table,
     specId: Option[Int] = None,
     sortBy: Vector[String] = Vector.empty,
-    summary: Map[String, String] = Map.empty
+    summary: Map[String, String] = Map.empty,
+    to: SnapshotTarget.Branch = SnapshotTarget.Main
 ) {
-  private val action = new RewriteManifests(specId, sortBy)
+  private val action = new RewriteManifests(specId, sortBy, to)
 
   /**
    * Rewrites the manifests.
@@ -55,7 +56,7 @@ final class ManifestCompaction(
     val rewrite = action.rewriteOf(table.metadata)
     val target = TableProperty.of(TableProperty.ManifestTargetSize, table.properties)
     def parts(snapshot: Snapshot) = rewrite.choose(MetadataTree.at(snapshot, table.tree()).parts)
-    val chosen = SnapshotTarget.Main.head(table.metadata).fold(Vector.empty[FilePart])(parts)
+    val chosen = to.head(table.metadata).fold(Vector.empty[FilePart])(parts)
     val bytes = chosen.groupBy(_.content).values.map(_.iterator.map(_.length).sum)
     ManifestRewriteResult(chosen.size, bytes.map(size => math.max(1L, (size + target - 1) / target)).sum.toInt)
   }

@@ -31,7 +31,7 @@ object ConvertEqualityDeletesProcedure extends Procedure {
   override def call(arguments: Arguments, context: ProcedureContext): Seq[Row] = {
     val name = arguments(Parameter.table)
     val table = context.table(name).current
-    val target = arguments.get(branch).fold(SnapshotTarget.Main)(SnapshotTarget.Branch(_))
+    val target = SnapshotTarget.ofBranch(arguments.get(branch))
     val counts = LiveEqualityDeletes.of(table, target).map { deletes =>
       val (after, row) = new DeleteConversionJob(context.session, table).run(deletes) { deleteFiles =>
         // The table is not loaded again: a failure to load it would look like a commit with an unknown outcome.

@@ -79,7 +79,7 @@ object RewriteDataFilesProcedure extends Procedure {
       arguments.get(sortOrder),
       texts
     )
-    val to = arguments.get(branch).fold[SnapshotTarget](SnapshotTarget.Main)(SnapshotTarget.Branch(_))
+    val to = SnapshotTarget.ofBranch(arguments.get(branch))
     val condition = arguments.get(where).fold(AlwaysTrue: iceberglite.spec.expr.Expression) { text =>
       FileCondition.parse(context.session, table, to, text)
     }

@@ -6,6 +6,7 @@ import org.apache.spark.sql.types.{IntegerType, StructType}
 import iceberglite.maintenance.compact.ManifestCompaction
 import iceberglite.spark.cluster.ClusterJob
 import iceberglite.spark.conf.EngineSummary
+import iceberglite.table.SnapshotTarget
 
 /** `CALL catalog.system.rewrite_manifests(table, ...)` */
 object RewriteManifestsProcedure extends Procedure {
@@ -24,6 +25,8 @@ object RewriteManifestsProcedure extends Procedure {
     ParameterType.Texts,
     "Partition fields by which the entries are sorted first; by default all fields, in the order of the partition spec"
   )
+  private val branch =
+    Parameter.optional("branch", ParameterType.Text, "Branch whose manifests are rewritten; by default main")
   private val dryRun = Parameter.optional(
     "dry_run",
     ParameterType.Flag,
@@ -32,7 +35,7 @@ object RewriteManifestsProcedure extends Procedure {
 
   override val name = "rewrite_manifests"
   override val description = "Rewrite manifests with their entries sorted by partition, so that scans skip most of them"
-  override val parameters: Seq[Parameter[_]] = Seq(Parameter.table, useCaching, specId, sortBy, dryRun)
+  override val parameters: Seq[Parameter[_]] = Seq(Parameter.table, useCaching, specId, sortBy, dryRun, branch)
 
   override val output: StructType = StructType(Seq(
     Procedure.column("rewritten_manifests_count", IntegerType, "Number of manifests that were replaced"),
@@ -46,7 +49,8 @@ object RewriteManifestsProcedure extends Procedure {
       table,
       arguments.get(specId),
       arguments.get(sortBy).fold(Vector.empty[String])(_.toVector),
-      EngineSummary.of(context.session)
+      EngineSummary.of(context.session),
+      SnapshotTarget.ofBranch(arguments.get(branch))
     )
     val result =
       if (arguments.get(dryRun).contains(true)) compaction.dryRun()

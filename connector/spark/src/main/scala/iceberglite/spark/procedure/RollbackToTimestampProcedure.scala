@@ -3,9 +3,9 @@ package iceberglite.spark.procedure
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.types.StructType
 
-import iceberglite.table.action
+import iceberglite.table.{action, SnapshotTarget}
 
-/** `CALL catalog.system.rollback_to_timestamp(table, timestamp)` */
+/** `CALL catalog.system.rollback_to_timestamp(table, timestamp, branch)` */
 object RollbackToTimestampProcedure extends Procedure {
   private val timestamp =
     Parameter.required(
@@ -16,11 +16,14 @@ object RollbackToTimestampProcedure extends Procedure {
 
   override val name = "rollback_to_timestamp"
   override val description =
-    "Roll back to the newest snapshot in the history of the current snapshot that is older than a given timestamp"
-  override val parameters: Seq[Parameter[_]] = Seq(Parameter.table, timestamp)
+    "Roll a branch back to the newest snapshot in its history that is older than a given timestamp"
+  override val parameters: Seq[Parameter[_]] = Seq(Parameter.table, timestamp, CurrentSnapshotResult.branch)
   override val output: StructType = CurrentSnapshotResult.rollbackColumns
 
-  override def call(arguments: Arguments, context: ProcedureContext): Seq[Row] = CurrentSnapshotResult.rollbackResult(
-    context.change(arguments(Parameter.table))(_ => new action.RollbackToTimestamp(arguments(timestamp)))
-  )
+  override def call(arguments: Arguments, context: ProcedureContext): Seq[Row] = {
+    val of = SnapshotTarget.ofBranch(arguments.get(CurrentSnapshotResult.branch))
+    val change =
+      context.change(arguments(Parameter.table))(_ => new action.RollbackToTimestamp(arguments(timestamp), of))
+    CurrentSnapshotResult.rollbackResult(change, of)
+  }
 }

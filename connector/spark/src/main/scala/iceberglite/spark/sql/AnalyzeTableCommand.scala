@@ -12,6 +12,7 @@ import iceberglite.spark.maintenance.TableStatistics
 import iceberglite.spark.procedure.ProcedureContext
 import iceberglite.spark.table.SparkTable
 import iceberglite.spec.IcebergError.Unsupported
+import iceberglite.table.SnapshotTarget
 
 /**
  * `ANALYZE TABLE t COMPUTE STATISTICS [FOR COLUMNS a, b | FOR ALL COLUMNS | NOSCAN]` on an iceberg-lite table: computes
@@ -28,7 +29,7 @@ final case class AnalyzeTableCommand(child: LogicalPlan, columns: Seq[String], n
   override protected def table: LogicalPlan = child
   override protected def statement: String = "ANALYZE TABLE"
 
-  override protected def run(name: String, context: ProcedureContext): Seq[Row] = {
+  override protected def run(name: String, branch: SnapshotTarget.Branch, context: ProcedureContext): Seq[Row] = {
     val session = context.session
     val table = context.table(name).current
     // Checks the names of the columns even if nothing is computed.

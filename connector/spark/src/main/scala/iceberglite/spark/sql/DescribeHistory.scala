@@ -11,6 +11,7 @@ import org.apache.spark.sql.types.{ArrayType, BooleanType, LongType, MapType, St
 import iceberglite.inspect.{HistoryEntry, SnapshotHistory}
 import iceberglite.spark.procedure.{Procedure, ProcedureContext, ResultRow}
 import iceberglite.spec.metadata.Snapshot
+import iceberglite.table.SnapshotTarget
 
 /**
  * `DESCRIBE HISTORY t [LIMIT n]`: returns the snapshots of a table, newest first, including those that are not on the
@@ -27,7 +28,7 @@ final case class DescribeHistory(child: LogicalPlan, limit: Option[Int])
   override protected def table: LogicalPlan = child
   override protected def statement: String = DescribeHistory.name
 
-  override protected def run(name: String, context: ProcedureContext): Seq[Row] =
+  override protected def run(name: String, branch: SnapshotTarget.Branch, context: ProcedureContext): Seq[Row] =
     SnapshotHistory.of(context.table(name).current.metadata, limit).map(DescribeHistory.row)
 
   override protected def withNewChildInternal(newChild: LogicalPlan): DescribeHistory = copy(child = newChild)

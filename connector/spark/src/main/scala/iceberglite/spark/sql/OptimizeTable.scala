@@ -34,18 +34,18 @@ final case class OptimizeTable(
 
   override protected def table: LogicalPlan = child
   override protected def statement: String = OptimizeTable.name
+  override protected def acceptsBranch: Boolean = true
 
-  override protected def run(name: String, context: ProcedureContext): Seq[Row] = {
+  override protected def run(name: String, branch: SnapshotTarget.Branch, context: ProcedureContext): Seq[Row] = {
     val table = context.table(name).current
     val (ordering, texts) =
       if (zOrder.isEmpty) (RowOrdering.default(table), Map.empty[String, String])
       else (RowOrdering.zOrder(zOrder), Map(GroupOptions.RewriteAll -> "true"))
     val options = RewriteOptions.of(texts, table.metadata)
-    val to = SnapshotTarget.Main
     val where = condition.fold[FileExpression](AlwaysTrue) { c =>
-      FileCondition.of(context.session, table, to, c, "WHERE", conditionText)
+      FileCondition.of(context.session, table, branch, c, "WHERE", conditionText)
     }
-    val rewrite = new DataFileRewrite(context.session, table, to, where, options, ordering)
+    val rewrite = new DataFileRewrite(context.session, table, branch, where, options, ordering)
     val (after, result) = rewrite.run()
     context.refreshCachedPlans(name, table, after)
     Seq(RewriteDataFilesProcedure.row(result, rewrite.groups, table, options))

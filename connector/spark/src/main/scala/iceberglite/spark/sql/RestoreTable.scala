@@ -9,6 +9,7 @@ import org.apache.spark.sql.types.StringType
 
 import iceberglite.spark.procedure.{ParameterType, ProcedureContext, RestoreProcedure}
 import iceberglite.table.action.RestorePoint
+import iceberglite.table.SnapshotTarget
 
 /**
  * `RESTORE [TABLE] t TO VERSION AS OF version`, and `TO TIMESTAMP AS OF timestamp`: makes another snapshot the current
@@ -26,7 +27,7 @@ final case class RestoreTable(left: LogicalPlan, right: LogicalPlan, clause: Res
   override protected def table: LogicalPlan = left
   override protected def statement: String = RestoreTable.name
 
-  override protected def run(name: String, context: ProcedureContext): Seq[Row] =
+  override protected def run(name: String, branch: SnapshotTarget.Branch, context: ProcedureContext): Seq[Row] =
     RestoreProcedure.restore(name, clause.point(ConstantRow.of(context.session, right).head), context)
 
   override protected def withNewChildrenInternal(newLeft: LogicalPlan, newRight: LogicalPlan): RestoreTable =

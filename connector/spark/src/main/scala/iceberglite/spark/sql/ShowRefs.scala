@@ -11,6 +11,7 @@ import org.apache.spark.sql.types.{IntegerType, LongType, StringType, StructFiel
 
 import iceberglite.spark.procedure.{Procedure, ProcedureContext, ResultRow}
 import iceberglite.spec.metadata.{SnapshotRef, TableMetadata}
+import iceberglite.table.SnapshotTarget
 
 /**
  * `SHOW BRANCHES [FROM | IN] t [[LIKE] 'pattern']`, and the same statement for TAGS: returns the branches or tags of a
@@ -27,7 +28,7 @@ final case class ShowRefs(child: LogicalPlan, kind: RefKind, pattern: Option[Str
   override protected def table: LogicalPlan = child
   override protected def statement: String = ShowRefs.nameOf(kind)
 
-  override protected def run(name: String, context: ProcedureContext): Seq[Row] = {
+  override protected def run(name: String, branch: SnapshotTarget.Branch, context: ProcedureContext): Seq[Row] = {
     val metadata = context.table(name).current.metadata
     val refs = metadata.refs.toSeq.filter { case (_, ref) => RefKind.of(ref) == kind }.sortBy(_._1)
     val names = refs.map(_._1)

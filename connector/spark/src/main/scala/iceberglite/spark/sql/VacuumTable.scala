@@ -15,6 +15,7 @@ import iceberglite.spark.conf.EngineSummary
 import iceberglite.spark.maintenance.{SessionOrphanSearch, SessionRunningReads, SessionUnreachableFiles}
 import iceberglite.spark.procedure.{Procedure, ProcedureContext}
 import iceberglite.spec.Redaction
+import iceberglite.table.SnapshotTarget
 
 /**
  * `VACUUM t [RETAIN n HOURS] [DRY RUN]`: expires snapshots and then removes orphan files, like the procedures
@@ -36,7 +37,7 @@ final case class VacuumTable(child: LogicalPlan, retainHours: Option[Int], dryRu
   override protected def table: LogicalPlan = child
   override protected def statement: String = VacuumTable.name
 
-  override protected def run(name: String, context: ProcedureContext): Seq[Row] = {
+  override protected def run(name: String, branch: SnapshotTarget.Branch, context: ProcedureContext): Seq[Row] = {
     val table = context.table(name).current
     val vacuum = new Vacuum(
       table,

@@ -54,6 +54,19 @@ class TableStatementsSuite extends AnyFunSuite with StatementFixture {
     compareWithProcedure("", isRewritten = true)
   }
 
+  test("OPTIMIZE of a branch, by name or by path, rewrites the files of the branch only") {
+    val t = tableWithCommits(1)
+    for (name <- Seq(s"$t.branch_b", s"lite.`${live(t).location}#branch_b`")) {
+      sql(s"ALTER TABLE $t CREATE OR REPLACE BRANCH b")
+      for (id <- 100 until 106) sql(s"INSERT INTO $t.branch_b VALUES ($id, 1, NULL)")
+      val main = rows(s"SELECT file_path FROM $t.files ORDER BY 1")
+      val before = sorted(s"SELECT * FROM ${peer(t)} VERSION AS OF 'b'")
+      assert(rows(s"OPTIMIZE $name").head.getInt(0) == 7, name)
+      assert(sorted(s"SELECT * FROM ${peer(t)} VERSION AS OF 'b'") == before)
+      assert(rows(s"SELECT file_path FROM $t.files ORDER BY 1") == main)
+    }
+  }
+
   test("OPTIMIZE with a condition or a Z-order returns what rewrite_data_files plans, and keeps all rows", Slow) {
     compareWithProcedure(" WHERE id >= 30 AND p < 2", isRewritten = false, "where => 'id >= 30 AND p < 2'")
     compareWithProcedure(
@@ -205,7 +218,7 @@ class TableStatementsSuite extends AnyFunSuite with StatementFixture {
     }
   }
 
-  test("views, metadata tables and branches are rejected") {
+  test("views and metadata tables are rejected, and branches are rejected except by OPTIMIZE") {
     val t = tableWithCommits(1)
     sql(s"ALTER TABLE $t CREATE BRANCH b")
     val before = live(t).metadataLocation
@@ -218,7 +231,8 @@ class TableStatementsSuite extends AnyFunSuite with StatementFixture {
       def message(name: String, in: SparkSession = spark): String =
         messages(intercept[AnalysisException](in.sql(statement.format(name))))
       assert(message(s"$t.snapshots").contains("It is not an iceberg-lite table"), statement)
-      assert(message(s"$t.branch_b").contains("Remove the snapshot, branch or tag from the name"), statement)
+      if (!statement.startsWith("OPTIMIZE"))
+        assert(message(s"$t.branch_b").contains("Remove the snapshot, branch or tag from the name"), statement)
       session.sql("CREATE OR REPLACE TEMP VIEW a_view AS SELECT 1 AS id")
       assert(message("a_view", session).toLowerCase.contains("view"), statement)
     }
