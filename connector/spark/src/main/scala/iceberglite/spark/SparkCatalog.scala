@@ -35,7 +35,7 @@ import iceberglite.spark.catalog.{
 }
 import iceberglite.spark.changelog.ChangelogTable
 import iceberglite.spark.conf.{SessionSettings, TablePropertyCheck, TimeTravel}
-import iceberglite.spark.error.SparkErrors
+import iceberglite.spark.error.{SparkErrors, UnsupportedFeature}
 import iceberglite.spark.inspect.MetadataSparkTable
 import iceberglite.spark.maintenance.AutoCompaction
 import iceberglite.spark.rowlevel.StatementTarget
@@ -131,8 +131,9 @@ class SparkCatalog
   override def sharedTable(ident: Identifier): SharedTable = in(ident) {
     tables.find(ident) match {
       case ResolvedName(table, TimeTravel.Latest, None) => table
-      case _ => throw Unsupported(
-          s"changing ${displayName(ident)}",
+      case _ => throw UnsupportedFeature.operation(
+          displayName(ident),
+          "changing",
           "Only a table itself can be changed. Use its name without a metadata table and without a snapshot"
         )
     }

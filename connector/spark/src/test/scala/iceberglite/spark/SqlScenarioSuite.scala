@@ -19,7 +19,6 @@ import iceberglite.Sampling
  * each catalog that does not skip it.
  */
 class SqlScenarioSuite extends AnyFunSuite with SharedSession {
-  import ScenarioRunner.CatalogName
   import SqlScenarioSuite._
 
   private val catalogs: Vector[ScenarioCatalog] = ScenarioCatalog.all(Paths.get("tests", "catalogs"))
@@ -83,10 +82,14 @@ class SqlScenarioSuite extends AnyFunSuite with SharedSession {
     val directory = newDirectory("scenario")
     val session = SharedSession.liteExtensions.newSession()
     catalog.settings(directory).foreach { case (key, value) => session.conf.set(key, value) }
-    if (catalog.isShared) ServerSettings.clear(session, CatalogName)
-    session.sql(s"CREATE NAMESPACE $CatalogName.db")
-    session.sql(s"USE $CatalogName.db")
-    new ScenarioRunner(session).run(scenario, Map("catalog" -> CatalogName, "directory" -> directory.toString))
+    if (catalog.isShared) ServerSettings.clear(session, catalog.sqlName)
+    def namespaces = session.sql(s"SHOW NAMESPACES IN ${catalog.sqlName}").collect().map(_.getString(0)).toSet
+    val existing = namespaces
+    session.sql(s"CREATE NAMESPACE ${catalog.sqlName}.db")
+    session.sql(s"USE ${catalog.sqlName}.db")
+    try new ScenarioRunner(session).run(scenario, Map("catalog" -> catalog.sqlName, "directory" -> directory.toString))
+    finally if (catalog.sqlName == SessionCatalog)
+        (namespaces -- existing).foreach(n => session.sql(s"DROP NAMESPACE ${catalog.sqlName}.`$n` CASCADE"))
   }
 }
 
@@ -95,20 +98,29 @@ object SqlScenarioSuite {
   /** The minimum number of catalogs on which scenarios of a feature run, if so many catalogs can run them. */
   private val CatalogsPerFeature = 3
 
+  /** The name of Spark's session catalog, whose databases all sessions share. */
+  private val SessionCatalog = "spark_catalog"
+
   /** The catalogs that need no server. */
   private val LocalCatalogs = Set("hadoop", "jdbc")
 
   /**
    * The configuration of a catalog.
    *
+   * @param sqlName the name of the catalog in SQL
    * @param raw settings with placeholders
    * @param skips scenarios that cannot run on the catalog, with the reason
    */
-  private case class ScenarioCatalog(name: String, raw: Map[String, String], skips: Map[String, String]) {
+  private case class ScenarioCatalog(
+      name: String,
+      sqlName: String,
+      raw: Map[String, String],
+      skips: Map[String, String]
+  ) {
     def settings(directory: Path): Map[String, String] = {
       val servers = new ServerSettings
       raw.map { case (key, value) =>
-        key.replace(ScenarioRunner.placeholder("catalog"), ScenarioRunner.CatalogName) ->
+        key.replace(ScenarioRunner.placeholder("catalog"), sqlName) ->
           servers.replaceIn(value.replace(ScenarioRunner.placeholder("directory"), directory.toString))
       }
     }
@@ -127,7 +139,8 @@ object SqlScenarioSuite {
       Files.list(directory).iterator.asScala.filter(_.toString.endsWith(".json")).toVector.sorted.map { file =>
         val json = new ObjectMapper().readTree(file.toFile)
         val name = file.getFileName.toString.stripSuffix(".json")
-        ScenarioCatalog(name, map(json.get("settings")), map(json.get("skips")))
+        val sqlName = Option(json.get("name")).fold(ScenarioRunner.CatalogName)(_.asText)
+        ScenarioCatalog(name, sqlName, map(json.get("settings")), map(json.get("skips")))
       }
 
     private def map(node: JsonNode): Map[String, String] =

@@ -10,7 +10,7 @@ import org.apache.spark.sql.catalyst.analysis.{
   NoSuchTableException,
   TableAlreadyExistsException
 }
-import org.apache.spark.sql.catalyst.trees.Origin
+import org.apache.spark.sql.catalyst.trees.{CurrentOrigin, Origin}
 import org.apache.spark.sql.execution.QueryExecutionException
 
 import iceberglite.spec.{IcebergError, ObjectKind}
@@ -28,7 +28,7 @@ final class StatementError private[iceberglite] (
     message: String,
     val error: IcebergError,
     private[iceberglite] val condition: ErrorCondition,
-    at: Origin = Origin()
+    private[iceberglite] val at: Origin = SparkErrors.position
 ) extends AnalysisException(
       condition.in(message),
       at.line,
@@ -55,6 +55,9 @@ final class OperationError private[iceberglite] (
     private[iceberglite] val condition: ErrorCondition
 ) extends QueryExecutionException(condition.in(message), cause)
     with SparkThrowable {
+  private val context = SparkErrors.position.getQueryContext
+
+  override def getQueryContext: Array[QueryContext] = context
   override def getErrorClass: String = condition.name
   override def getSqlState: String = condition.sqlState
   override def getMessageParameters: java.util.Map[String, String] = condition.parameters.asJava
@@ -76,7 +79,7 @@ final class JobError private[iceberglite] (
       cause,
       Some(condition.name),
       condition.parameters,
-      Array.empty[QueryContext]
+      SparkErrors.position.getQueryContext
     ) {
   override def getSqlState: String = condition.sqlState
 }
@@ -136,34 +139,50 @@ object SparkErrors {
     converted
   }
 
+  /**
+   * The position of the part of the statement that Spark is handling. If this part is the whole statement, the position
+   * has no line, so that messages do not end with the position of the first character. Without a statement, for example
+   * in a DataFrame, the position is empty.
+   */
+  private[error] def position: Origin = {
+    val part = CurrentOrigin.get
+    if (part.startIndex.contains(0)) part.copy(line = None, startPosition = None) else part
+  }
+
   private def messageOf(name: String, error: IcebergError): String =
     if (error.getMessage.contains(name)) error.getMessage else s"$name: ${error.getMessage}"
 }
 
 /**
- * Spark's exception for a missing table, with the parameters of the condition. This class and the following classes add
- * the parameters, because Spark's constructors that accept a message accept no parameters.
+ * Adds the parameters of the condition and the position in the statement to an exception of Spark, whose constructor
+ * accepts only a message.
  */
-final private class MissingTableError(message: String, error: IcebergError, condition: ErrorCondition)
-    extends NoSuchTableException(message, Some(error)) {
+sealed private trait Described extends SparkThrowable {
+  protected def condition: ErrorCondition
+  private val context = SparkErrors.position.getQueryContext
+
+  override def getQueryContext: Array[QueryContext] = context
   override def getMessageParameters: java.util.Map[String, String] = condition.parameters.asJava
 }
+
+/** Spark's exception for a missing table. */
+final private class MissingTableError(message: String, error: IcebergError, val condition: ErrorCondition)
+    extends NoSuchTableException(message, Some(error))
+    with Described
 
 /** Spark's exception for an existing table. */
-final private class ExistingTableError(message: String, error: IcebergError, condition: ErrorCondition)
-    extends TableAlreadyExistsException(message, Some(error)) {
-  override def getMessageParameters: java.util.Map[String, String] = condition.parameters.asJava
-}
+final private class ExistingTableError(message: String, error: IcebergError, val condition: ErrorCondition)
+    extends TableAlreadyExistsException(message, Some(error))
+    with Described
 
 /** Spark's exception for a missing namespace. */
-final private class MissingNamespaceError(message: String, error: IcebergError, condition: ErrorCondition)
-    extends NoSuchNamespaceException(message, Some(error)) {
-  override def getMessageParameters: java.util.Map[String, String] = condition.parameters.asJava
-}
+final private class MissingNamespaceError(message: String, error: IcebergError, val condition: ErrorCondition)
+    extends NoSuchNamespaceException(message, Some(error))
+    with Described
 
 /** Spark's exception for an existing namespace, with a cause. Spark's class has no parameter for a cause. */
-final private class ExistingNamespaceError(message: String, error: IcebergError, condition: ErrorCondition)
-    extends NamespaceAlreadyExistsException(message) {
+final private class ExistingNamespaceError(message: String, error: IcebergError, val condition: ErrorCondition)
+    extends NamespaceAlreadyExistsException(message)
+    with Described {
   override def getCause: Throwable = error
-  override def getMessageParameters: java.util.Map[String, String] = condition.parameters.asJava
 }

@@ -38,7 +38,7 @@ final private[iceberglite] class CallErrors(procedure: Procedure, origins: Map[S
         error.condition.copy(parameters = error.condition.parameters ++ ofCall)
       case _ => error.condition
     }
-    val origin = argument.flatMap(origins.get).getOrElse(Origin())
+    val origin = argument.flatMap(origins.get).getOrElse(error.at)
     new StatementError(error.message, error.error, condition, origin)
   }
 
@@ -69,7 +69,9 @@ final private[iceberglite] class CallErrors(procedure: Procedure, origins: Map[S
       case syntax: ParseException => syntax.command.toSeq
       case _ => error.getQueryContext.toSeq.collect { case context: SQLQueryContext => context.sqlText }.flatten
     }
-    val arguments = texts.filter { case (name, text) => origins.contains(name) && parsed.exists(_.contains(text)) }
+    val call = origins.values.flatMap(_.sqlText).toSet
+    val inArgument = parsed.filterNot(call)
+    val arguments = texts.filter { case (name, text) => origins.contains(name) && inArgument.exists(_.contains(text)) }
     // Choose the longest argument. A short argument, such as the name of the table, can occur in the text by chance.
     if (arguments.isEmpty) error
     else new CallErrors.InArgument(error, origins(arguments.maxBy(_._2.length)._1))

@@ -11,11 +11,10 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.streaming.StreamingRelationV2
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 
-import iceberglite.spark.error.SparkErrors
+import iceberglite.spark.error.UnsupportedFeature
 import iceberglite.spark.inspect.MetadataSparkTable
 import iceberglite.spark.session.PinnableTable
 import iceberglite.spark.table.SparkTable
-import iceberglite.spec.IcebergError.Unsupported
 
 /**
  * Rejects statements that change the rows of a metadata table or a changelog, and streams of metadata tables. Spark's
@@ -37,13 +36,13 @@ object CheckMetadataTables extends Rule[LogicalPlan] {
   private def checkTarget(target: LogicalPlan): Unit = target.foreach {
     case DataSourceV2Relation(_: SparkTable, _, _, _, _) =>
     case DataSourceV2Relation(table: PinnableTable, _, _, _, _) =>
-      throw SparkErrors.of(table.name, Unsupported(s"changing the rows of ${table.name}", "It is read-only"))
+      throw UnsupportedFeature.operation(table.name, "changing the rows of", "It is read-only")
     case _ =>
   }
 
   private def checkStreams(plan: LogicalPlan): Unit = plan.foreach {
     case StreamingRelationV2(_, _, table: MetadataSparkTable, _, _, _, _, _) =>
-      throw SparkErrors.of(table.name, Unsupported(s"a stream of ${table.name}", "Stream the table, or its changes"))
+      throw UnsupportedFeature.operation(table.name, "a stream of", "Stream the table, or its changes")
     case _ =>
   }
 }

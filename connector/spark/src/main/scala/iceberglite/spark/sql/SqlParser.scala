@@ -33,10 +33,12 @@ final class SqlParser(session: SparkSession, delegate: ParserInterface) extends 
 
   override def parsePlan(sqlText: String): LogicalPlan = {
     val substituted = new VariableSubstitution().substitute(sqlText)
-    parseOwnStatement(substituted).getOrElse {
-      val parsed = variantColumns.parse(substituted).getOrElse(delegate.parsePlan(sqlText))
-      val plan = alteredColumns(partitionNames(showTables(viewStatements(parsed))))
-      hold(MetadataAssignments.checked(plan))
+    new SqlReader(substituted).nodeToEnd {
+      parseOwnStatement(substituted).getOrElse {
+        val parsed = variantColumns.parse(substituted).getOrElse(delegate.parsePlan(sqlText))
+        val plan = alteredColumns(partitionNames(showTables(viewStatements(parsed))))
+        hold(MetadataAssignments.checked(plan))
+      }
     }
   }
 
@@ -49,7 +51,7 @@ final class SqlParser(session: SparkSession, delegate: ParserInterface) extends 
   }
 
   private def parseAlterTable(reader: SqlReader): Option[LogicalPlan] = AlterTableStatement.begin(reader).collect {
-    case (table, statement) if isIcebergTable(table) => statement.parse(table, reader)
+    case (table, statement) if isIcebergTable(table) => reader.nodeToEnd(statement.parse(table, reader))
   }
 
   private def isIcebergTable(table: Seq[String]): Boolean =

@@ -151,6 +151,12 @@ final class SqlReader(val sql: String) {
   /** Creates a plan node whose origin is the text from an earlier token to the last consumed token. */
   def node[A](first: SqlToken)(create: => A): A = CurrentOrigin.withOrigin(originSince(first))(create)
 
+  /** Creates a plan node whose origin is the text from the next token to the end of the statement. */
+  def nodeToEnd[A](create: => A): A = {
+    val end = sql.reverseIterator.indexWhere(c => c != ';' && !c.isWhitespace)
+    CurrentOrigin.withOrigin(origin(peek.start, math.max(peek.end, sql.length - end)))(create)
+  }
+
   /** Returns the position of the text from an earlier token to the last consumed token. */
   def originSince(first: SqlToken): Origin = origin(first.start, last.end)
 

@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.analysis.NoSuchPartitionException
 import org.apache.spark.sql.connector.catalog.SupportsAtomicPartitionManagement
 import org.apache.spark.sql.types.StructType
 
-import iceberglite.spark.error.ErrorBoundary
+import iceberglite.spark.error.{ErrorBoundary, UnsupportedFeature}
 import iceberglite.spec.IcebergError.{Unsupported, ValidationFailed}
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.AlwaysFalse
@@ -50,13 +50,8 @@ private[table] trait PartitionManagement extends SupportsAtomicPartitionManageme
     true
   }
 
-  override def purgePartition(ident: InternalRow): Boolean = in(rejectPurge())
-  override def purgePartitions(idents: Array[InternalRow]): Boolean = in(rejectPurge())
-
-  private def rejectPurge(): Nothing = throw Unsupported(
-    s"DROP PARTITION ... PURGE of $name",
-    "Earlier snapshots need the files. Drop the partition without PURGE, and expire the snapshots"
-  )
+  override def purgePartition(ident: InternalRow): Boolean = throw UnsupportedFeature.purgePartition(name)
+  override def purgePartitions(idents: Array[InternalRow]): Boolean = throw UnsupportedFeature.purgePartition(name)
 
   override def truncatePartition(ident: InternalRow): Boolean = in {
     if (!partitionExists(ident)) throw new NoSuchPartitionException(name, ident, partitionSchema)
@@ -65,16 +60,13 @@ private[table] trait PartitionManagement extends SupportsAtomicPartitionManageme
 
   override def truncatePartitions(idents: Array[InternalRow]): Boolean = in(dropPartitions(idents))
 
-  override def createPartitions(idents: Array[InternalRow], properties: Array[util.Map[String, String]]): Unit = in {
-    throw Unsupported(
-      s"ADD PARTITION of $name",
-      "Writes create partitions. To add existing files, use CALL system.add_files"
-    )
+  override def createPartitions(idents: Array[InternalRow], properties: Array[util.Map[String, String]]): Unit = {
+    val advice = "Writes create partitions. To add existing files, use CALL system.add_files"
+    throw UnsupportedFeature.operation(name, "ADD PARTITION of", advice)
   }
 
-  override def renamePartition(from: InternalRow, to: InternalRow): Boolean = in {
-    throw Unsupported(s"RENAME PARTITION of $name", "UPDATE the rows of the partition instead")
-  }
+  override def renamePartition(from: InternalRow, to: InternalRow): Boolean = 
+    throw UnsupportedFeature.operation(name, "RENAME PARTITION of", "UPDATE the rows of the partition instead")
 
   override def replacePartitionMetadata(ident: InternalRow, properties: util.Map[String, String]): Unit =
     in(rejectMetadata())

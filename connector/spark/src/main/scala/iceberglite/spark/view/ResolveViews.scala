@@ -14,9 +14,8 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.iceberglite.ViewChecks
 
 import iceberglite.spark.conf.{ReadOptions, SessionSettings, TimeTravel}
-import iceberglite.spark.error.{ErrorCondition, SparkErrors, StatementError}
+import iceberglite.spark.error.{SparkErrors, UnsupportedFeature}
 import iceberglite.spark.session.CatalogNames
-import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.table.ViewState
 
 /**
@@ -32,7 +31,8 @@ final class ResolveViews(session: SparkSession) extends Rule[LogicalPlan] {
     statements(plan).resolveOperatorsUp {
       case relation: UnresolvedRelation => find(relation.multipartIdentifier).fold[LogicalPlan](relation) {
           case (view, state) =>
-            if (relation.isStreaming) throw unsupported(view, "streaming reads")
+            if (relation.isStreaming)
+              throw UnsupportedFeature.operation(view.sql, "streaming reads of view", "Use the tables that the view reads")
             checkOptions(view, relation)
             SparkErrors.in(view.toString)(ViewPlan.of(session, view, state, relation))
         }
@@ -80,15 +80,10 @@ final class ResolveViews(session: SparkSession) extends Rule[LogicalPlan] {
   private def rejectTarget(target: LogicalPlan, operation: String): Unit = target match {
     case SubqueryAlias(_, child) => rejectTarget(child, operation)
     case relation: UnresolvedRelation =>
-      find(relation.multipartIdentifier).foreach { case (view, _) => throw unsupported(view, operation) }
+      find(relation.multipartIdentifier).foreach { case (view, _) =>
+        throw UnsupportedFeature.operation(view.sql, s"$operation of view", "Use the tables that the view reads")
+      }
     case _ =>
-  }
-
-  private def unsupported(view: ViewName, operation: String): StatementError = {
-    val error = Unsupported(s"$operation of view $view", "Use the tables that the view reads")
-    val parameters = Map("tableName" -> view.sql, "operation" -> operation)
-    val condition = ErrorCondition("UNSUPPORTED_FEATURE.TABLE_OPERATION", "0A000", parameters)
-    new StatementError(error.getMessage, error, condition)
   }
 
   /**

@@ -52,9 +52,9 @@ class CallErrorsSuite extends AnyFunSuite with SharedSession {
     ),
     Rejected(
       "too many arguments",
-      "lite.system.rollback_to_snapshot('T', 1, |2|)",
+      "lite.system.rollback_to_snapshot('T', 1, 'b', |2|)",
       "WRONG_NUM_ARGS.WITHOUT_SUGGESTION",
-      "takes at most 2 arguments"
+      "takes at most 3 arguments"
     ),
     Rejected(
       "a statement that is not complete",
