@@ -27,7 +27,7 @@ import iceberglite.spark.session.{ColumnDefinitionCatalog, LiteCatalog, SharedTa
 import iceberglite.spark.table.UnstagedTable
 import iceberglite.spark.view.SessionViews
 import iceberglite.spec.IcebergError.Unsupported
-import iceberglite.table.TableCreation
+import iceberglite.table.{TableCreation, TableIdentifier}
 
 /**
  * Spark's session catalog with additional iceberg-lite tables. It is configured with `spark.sql.catalog.spark_catalog =
@@ -42,15 +42,23 @@ class SparkSessionCatalog extends LiteCatalog with ColumnDefinitionCatalog with 
 
   /** The catalog of the iceberg-lite tables. It does not accept paths as table names. */
   private val icebergCatalog = new SparkCatalog { override protected def mayAllowPaths: Boolean = false }
-  private var delegateCatalog: Option[DelegateCatalog] = None
+  private var delegateCatalog: Option[CatalogPlugin] = None
 
-  private def delegate: DelegateCatalog =
+  private def delegateIfAny: CatalogPlugin =
     delegateCatalog.getOrElse(throw new IllegalStateException("Spark has not called setDelegateCatalog"))
 
-  override def setDelegateCatalog(catalog: CatalogPlugin): Unit = catalog match {
-    case c: TableCatalog with SupportsNamespaces with FunctionCatalog => delegateCatalog = Some(c)
-    case other => throw new IllegalArgumentException(s"${other.getClass.getName} is not a session catalog")
+  private def delegate: DelegateCatalog = delegateIfAny match {
+    case c: TableCatalog with SupportsNamespaces with FunctionCatalog => c
+    case other => throw new IllegalStateException(s"${other.getClass.getName} is not a session catalog")
   }
+
+  private def functionsOfDelegate: FunctionCatalog = delegateIfAny match {
+    case c: FunctionCatalog => c
+    case other => throw new IllegalStateException(s"${other.getClass.getName} has no functions")
+  }
+
+  // To analyze the default value of a column, Spark sets a catalog that has only functions.
+  override def setDelegateCatalog(catalog: CatalogPlugin): Unit = delegateCatalog = Some(catalog)
 
   override def initialize(name: String, options: CaseInsensitiveStringMap): Unit = {
     val icebergOptions = options.asCaseSensitiveMap.asScala
@@ -227,26 +235,31 @@ class SparkSessionCatalog extends LiteCatalog with ColumnDefinitionCatalog with 
     delegate.alterNamespace(namespace, changes: _*)
 
   /**
-   * Drops a namespace. If the namespace has iceberg-lite tables or views, this method throws, because Spark's catalog
-   * does not know them and would drop the namespace.
+   * Drops a namespace. Spark's catalog does not know the iceberg-lite tables and views of the namespace: without
+   * `cascade` they are an error, and with `cascade` they are dropped first, as DROP TABLE and DROP VIEW do.
    */
   override def dropNamespace(namespace: Array[String], cascade: Boolean): Boolean = {
-    if (
-      icebergCatalog.namespaceExists(namespace) &&
-      (icebergCatalog.listTables(namespace).nonEmpty || SessionViews.names(icebergCatalog, namespace).nonEmpty)
-    ) {
-      throw new NonEmptyNamespaceException(namespace)
+    if (icebergCatalog.namespaceExists(namespace)) {
+      val tables = icebergCatalog.listTables(namespace)
+      val views = SessionViews.names(icebergCatalog, namespace)
+      if (!cascade && (tables.nonEmpty || views.nonEmpty)) throw new NonEmptyNamespaceException(namespace)
+      tables.foreach(icebergCatalog.dropTable)
+      for (catalog <- icebergCatalog.viewCatalog; view <- views)
+        SparkErrors.in(view)(catalog.dropView(TableIdentifier(namespace.toVector, view)))
     }
-    delegate.dropNamespace(namespace, cascade)
+    val isDropped = delegate.dropNamespace(namespace, cascade)
+    // The Iceberg catalog may be another database, with a namespace of the same name.
+    if (icebergCatalog.namespaceExists(namespace)) icebergCatalog.dropNamespace(namespace, cascade = false)
+    isDropped
   }
 
   // Functions: the partition transforms of iceberg-lite tables, and the functions of Spark's catalog
 
-  override def listFunctions(namespace: Array[String]): Array[Identifier] = delegate.listFunctions(namespace)
+  override def listFunctions(namespace: Array[String]): Array[Identifier] = functionsOfDelegate.listFunctions(namespace)
 
   override def loadFunction(ident: Identifier): UnboundFunction =
     try icebergCatalog.loadFunction(ident)
-    catch { case _: NoSuchFunctionException => delegate.loadFunction(ident) }
+    catch { case _: NoSuchFunctionException => functionsOfDelegate.loadFunction(ident) }
 
   /**
    * Returns the table, or throws the error for a missing table if it is an Iceberg view of the Hive Metastore. Spark

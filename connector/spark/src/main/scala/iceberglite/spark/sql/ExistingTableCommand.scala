@@ -45,7 +45,8 @@ trait ExistingTableCommand extends RunnableCommand {
           case other => throw Unsupported(
               s"$statement of ${other.selector}",
               if (acceptsBranch) "It applies to the table or to a branch. Remove the snapshot or tag from the name"
-              else "It concerns the whole table. Remove the snapshot, branch or tag from the name of the table"
+              else
+                "The statement concerns the whole table. Remove the snapshot, branch or tag from the name of the table"
             )
         }
         val whole = if (resolved.travel == TimeTravel.Latest) ident else withoutSelector(ident)

@@ -65,7 +65,7 @@ private[table] trait PartitionManagement extends SupportsAtomicPartitionManageme
     throw UnsupportedFeature.operation(name, "ADD PARTITION of", advice)
   }
 
-  override def renamePartition(from: InternalRow, to: InternalRow): Boolean = 
+  override def renamePartition(from: InternalRow, to: InternalRow): Boolean =
     throw UnsupportedFeature.operation(name, "RENAME PARTITION of", "UPDATE the rows of the partition instead")
 
   override def replacePartitionMetadata(ident: InternalRow, properties: util.Map[String, String]): Unit =

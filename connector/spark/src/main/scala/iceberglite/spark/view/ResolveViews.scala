@@ -32,7 +32,11 @@ final class ResolveViews(session: SparkSession) extends Rule[LogicalPlan] {
       case relation: UnresolvedRelation => find(relation.multipartIdentifier).fold[LogicalPlan](relation) {
           case (view, state) =>
             if (relation.isStreaming)
-              throw UnsupportedFeature.operation(view.sql, "streaming reads of view", "Use the tables that the view reads")
+              throw UnsupportedFeature.operation(
+                view.sql,
+                "streaming reads of view",
+                "Use the tables that the view reads"
+              )
             checkOptions(view, relation)
             SparkErrors.in(view.toString)(ViewPlan.of(session, view, state, relation))
         }
