@@ -113,6 +113,12 @@ final private[iceberglite] class Bind(schema: Schema, caseSensitive: Boolean) {
     case NotStartsWith(_, prefix) =>
       requireString(p, term)
       if (prefix.isEmpty) AlwaysFalse else NotStartsWith(term, prefix)
+    case BoxIntersects(_, box) =>
+      requireSpatial(p, term)
+      BoxIntersects(term, box)
+    case BoxDisjoint(_, box) =>
+      requireSpatial(p, term)
+      BoxDisjoint(term, box)
   }
 
   private def less(p: Predicate, term: Term, value: Literal, orEqual: Boolean): Expression =
@@ -199,6 +205,12 @@ final private[iceberglite] class Bind(schema: Schema, caseSensitive: Boolean) {
   }
 
   private def isFloating(term: Term): Boolean = valueType(term).exists(t => t == FloatType || t == DoubleType)
+
+  private def requireSpatial(p: Predicate, term: Term): Unit = valueType(term) match {
+    case Some(_: GeometryType | _: GeographyType) => ()
+    case _ =>
+      throw InvalidArgument("filter", p.toString, s"$term has type ${typeName(term)}, but only geometries have a box")
+  }
 
   private def requireString(p: Predicate, term: Term): Unit =
     if (!valueType(term).contains(StringType)) {

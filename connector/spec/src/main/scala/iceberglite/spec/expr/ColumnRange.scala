@@ -2,6 +2,7 @@ package iceberglite.spec.expr
 
 import java.nio.ByteBuffer
 
+import iceberglite.spec.geo.BoundingBox
 import iceberglite.spec.partition.Transform
 import iceberglite.spec.types.{Literal, PrimitiveType, SingleValue}
 import iceberglite.spec.types.Type.{
@@ -31,6 +32,9 @@ private[iceberglite] trait ColumnRange[-S] {
 
   /** A value that is at least the maximum of the ordinary values. */
   def upper(rows: S): Option[Literal]
+
+  /** A box that contains the coordinates of all geometries; absent if it is unknown. */
+  def box: S => Option[BoundingBox] = ColumnRange.NoBox
 
   /**
    * Whether rows may contain an ordinary value of the term's type, according to information other than the bounds, such
@@ -112,6 +116,7 @@ final private[expr] class TransformedRange[S](transform: Transform, source: Colu
 
 private[iceberglite] object ColumnRange {
   private val AnyValue: (Any, Any) => Boolean = (_, _) => true
+  private val NoBox: Any => Option[BoundingBox] = _ => None
 
   /** The result of a comparison with a missing bound. It differs from all other results. */
   val NoBound: Int = Int.MinValue

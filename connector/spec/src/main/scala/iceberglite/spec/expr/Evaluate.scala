@@ -2,6 +2,7 @@ package iceberglite.spec.expr
 
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.expr.Expression._
+import iceberglite.spec.geo.{BoundingBox, Wkb}
 import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
 import iceberglite.spec.types.Literal
 import iceberglite.spec.types.Literal._
@@ -105,6 +106,8 @@ object Evaluate {
     case NotIn(_, vs) =>
       val values = new SortedValues(vs)
       _.exists(!values.contains(_))
+    case BoxIntersects(_, box) => _.exists(intersects(_, box))
+    case BoxDisjoint(_, box) => _.exists(!intersects(_, box))
   }
 
   /**
@@ -114,6 +117,11 @@ object Evaluate {
   private def comparison(v: Literal)(holds: Int => Boolean): Option[Literal] => Boolean = {
     val comparand = new Comparand(v)
     value => value.isDefined && holds(comparand.compare(value.get))
+  }
+
+  private def intersects(value: Literal, box: BoundingBox): Boolean = value match {
+    case BinaryLiteral(wkb) => Wkb.box(wkb).exists(_.intersects(box))
+    case _ => false
   }
 
   private[iceberglite] def isNan(value: Literal): Boolean = value match {

@@ -1,6 +1,7 @@
 package iceberglite.spec.expr
 
 import iceberglite.spec.expr.Expression.{AlwaysFalse, AlwaysTrue, And, Not, Or}
+import iceberglite.spec.geo.BoundingBox
 import iceberglite.spec.partition.Transform
 import iceberglite.spec.types.{Literal, NestedField}
 
@@ -106,6 +107,16 @@ object Expression {
     override def toString = s"$term NOT IN ${showAll(values)}"
   }
 
+  /** Whether the coordinates of a geometry are in ranges that a box intersects. An empty geometry has none. */
+  final case class BoxIntersects(term: Term, box: BoundingBox) extends Predicate {
+    override def toString = s"$term INTERSECTS $box"
+  }
+
+  /** The negation of [[BoxIntersects]]. */
+  final case class BoxDisjoint(term: Term, box: BoundingBox) extends Predicate {
+    override def toString = s"$term DISJOINT FROM $box"
+  }
+
   /** Returns the conjunction of two expressions. It is simplified if one of them is constant. */
   def and(left: Expression, right: Expression): Expression = (left, right) match {
     case (AlwaysFalse, _) | (_, AlwaysFalse) => AlwaysFalse
@@ -146,6 +157,8 @@ object Expression {
     case NotStartsWith(t, p) => StartsWith(t, p)
     case In(t, vs) => NotIn(t, vs)
     case NotIn(t, vs) => In(t, vs)
+    case BoxIntersects(t, box) => BoxDisjoint(t, box)
+    case BoxDisjoint(t, box) => BoxIntersects(t, box)
   }
 
   /** Returns an equivalent expression without `Not`. */

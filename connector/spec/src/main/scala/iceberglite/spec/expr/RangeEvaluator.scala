@@ -76,6 +76,8 @@ private[iceberglite] object RangeEvaluator {
       rows => c.mayBeNan(rows) || c.mayBeOrdinary(rows) && !singleValue(c, rows).exists(values.contains)
     case StartsWith(_, prefix) => rows => !excludesPrefix(prefix, c, rows) && c.mayBeOrdinary(rows)
     case NotStartsWith(_, prefix) => rows => c.mayBeOrdinary(rows) && !impliesPrefix(prefix, c, rows)
+    case BoxIntersects(_, box) => rows => c.mayBeOrdinary(rows) && c.box(rows).forall(_.intersects(box))
+    case BoxDisjoint(_, _) => c.mayBeOrdinary
   }
 
   /**
@@ -123,6 +125,9 @@ private[iceberglite] object RangeEvaluator {
       rows => hasOnlyOrdinary(c, rows) && !values.intersects(c.lower(rows), c.upper(rows))
     case StartsWith(_, prefix) => rows => hasOnlyOrdinary(c, rows) && impliesPrefix(prefix, c, rows)
     case NotStartsWith(_, prefix) => rows => hasOnlyOrdinary(c, rows) && excludesPrefix(prefix, c, rows)
+    // A box with all coordinates does not show whether each geometry has coordinates.
+    case BoxIntersects(_, _) => _ => false
+    case BoxDisjoint(_, box) => rows => hasOnlyOrdinary(c, rows) && c.box(rows).exists(!_.intersects(box))
   }
 
   private def hasOnlyOrdinary[S](c: ColumnRange[S], rows: S): Boolean = !c.mayBeNull(rows) && !c.mayBeNan(rows)
@@ -161,6 +166,7 @@ private[iceberglite] object RangeEvaluator {
     case NotEqual(_, v) => isNan(v)
     case In(_, vs) => vs.exists(isNan)
     case NotIn(_, vs) => vs.exists(isNan)
-    case _: IsNull | _: NotNull | _: IsNan | _: NotNan | _: StartsWith | _: NotStartsWith => false
+    case _: IsNull | _: NotNull | _: IsNan | _: NotNan | _: StartsWith | _: NotStartsWith | _: BoxIntersects |
+        _: BoxDisjoint => false
   }
 }

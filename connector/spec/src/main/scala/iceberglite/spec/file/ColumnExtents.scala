@@ -22,7 +22,7 @@ final case class ColumnExtent(
 
 /** Reads the extents of columns from the metrics of files. @param columns columns whose types have bounds */
 final class ColumnExtents(columns: Vector[NestedField]) {
-  private val ranges: Vector[ColumnRange[HasMetrics]] = columns.flatMap(f => FileRange.of(Term.Bound(f, f.name)))
+  private val ranges: Vector[ColumnRange[HasMetrics]] = columns.flatMap(f => FileRange.ordered(Term.Bound(f, f.name)))
 
   /** Returns the extents of a file, in the order of the columns. */
   def of(file: HasMetrics): Vector[ColumnExtent] = ranges.map { range =>
@@ -39,5 +39,5 @@ final class ColumnExtents(columns: Vector[NestedField]) {
 object ColumnExtents {
 
   /** Whether a column has a type whose bounds limit the values of the column. */
-  def hasBounds(column: NestedField): Boolean = FileRange.of(Term.Bound(column, column.name)).isDefined
+  def hasBounds(column: NestedField): Boolean = FileRange.ordered(Term.Bound(column, column.name)).isDefined
 }

@@ -1,6 +1,7 @@
 package iceberglite.spec.file
 
 import iceberglite.spec.expr.{BoundDecoder, ColumnRange, Comparand, Expression, RangeEvaluator, Term}
+import iceberglite.spec.geo.BoundingBox
 import iceberglite.spec.types.{Literal, NestedType, PrimitiveType}
 import iceberglite.spec.types.Type._
 
@@ -82,8 +83,29 @@ private class FileRange(id: Int, bounds: BoundDecoder) extends ColumnRange[HasMe
   }
 }
 
+/** The range of a column of type geometry or geography. Its values have no order, but their coordinates have bounds. */
+final private class SpatialRange(id: Int, t: PrimitiveType) extends FileRange(id, new BoundDecoder(t)) {
+  private val isGeography = t.isInstanceOf[GeographyType]
+
+  override def lower(rows: HasMetrics): Option[Literal] = None
+
+  override def upper(rows: HasMetrics): Option[Literal] = None
+
+  override def box: HasMetrics => Option[BoundingBox] = rows =>
+    BoundingBox.ofBounds(rows.metrics.lowerBound(id), rows.metrics.upperBound(id), isGeography)
+}
+
 private object FileRange {
+
+  /** Returns the range of a column; absent if metrics do not limit the values of the column's type. */
   def of(term: Term.Bound): Option[ColumnRange[HasMetrics]] = term.field.fieldType match {
+    case t: GeometryType => Some(new SpatialRange(term.field.id, t))
+    case t: GeographyType => Some(new SpatialRange(term.field.id, t))
+    case _ => ordered(term)
+  }
+
+  /** Returns the range of a column whose values are ordered. */
+  def ordered(term: Term.Bound): Option[ColumnRange[HasMetrics]] = term.field.fieldType match {
     case t: PrimitiveType => BoundDecoder.of(t).map { bounds =>
         width(t).fold(new FileRange(term.field.id, bounds))(new NumberRange(term.field.id, _, bounds))
       }

@@ -2,7 +2,7 @@ package iceberglite.spec.json
 
 import com.fasterxml.jackson.core.JsonGenerator
 
-import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported}
 import iceberglite.spec.expr.{Expression, Predicate, Term}
 import iceberglite.spec.expr.Expression._
 import iceberglite.spec.schema.Schema
@@ -180,6 +180,8 @@ object ExpressionJson extends JsonFormat[Expression] {
       case NotStartsWith(_, prefix) => writeComparison("not-starts-with", StringLiteral(prefix))
       case In(_, values) => writeSet("in", values)
       case NotIn(_, values) => writeSet("not-in", values)
+      case _: BoxIntersects | _: BoxDisjoint =>
+        throw Unsupported(s"the filter $p in JSON", "The specification has no JSON form of filters on geometries")
     }
   }
 

@@ -73,6 +73,8 @@ object Identity extends Transform with TransformFamily {
       case NotStartsWith(_, p) => NotStartsWith(field, p)
       case In(_, vs) => In(field, vs)
       case NotIn(_, vs) => NotIn(field, vs)
+      case BoxIntersects(_, box) => BoxIntersects(field, box)
+      case BoxDisjoint(_, box) => BoxDisjoint(field, box)
     }
   }
 

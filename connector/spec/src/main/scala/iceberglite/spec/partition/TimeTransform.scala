@@ -47,7 +47,8 @@ abstract private[partition] class TimeTransform(override val name: String) exten
       case GreaterThanOrEqual(_, v) => Some(GreaterThanOrEqual(field, literal(units(v))))
       case Equal(_, v) => Some(In(field, partitionValues(Set(v))))
       case In(_, vs) => Some(In(field, partitionValues(vs)))
-      case _: NotEqual | _: NotIn | _: IsNan | _: NotNan | _: StartsWith | _: NotStartsWith => None
+      case _: NotEqual | _: NotIn | _: IsNan | _: NotNan | _: StartsWith | _: NotStartsWith | _: BoxIntersects |
+          _: BoxDisjoint => None
     }
   }
 
@@ -62,7 +63,8 @@ abstract private[partition] class TimeTransform(override val name: String) exten
       case GreaterThanOrEqual(_, v) => Some(GreaterThan(field, literal(highestUnit(units(AdjacentValue.below(v))))))
       case NotEqual(_, v) => Some(NotIn(field, partitionValues(Set(v))))
       case NotIn(_, vs) => Some(NotIn(field, partitionValues(vs)))
-      case _: Equal | _: In | _: IsNan | _: NotNan | _: StartsWith | _: NotStartsWith => None
+      case _: Equal | _: In | _: IsNan | _: NotNan | _: StartsWith | _: NotStartsWith | _: BoxIntersects |
+          _: BoxDisjoint => None
     }
   }
 

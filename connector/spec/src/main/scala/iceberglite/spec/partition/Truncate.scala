@@ -71,7 +71,7 @@ final case class Truncate(width: Int) extends Transform {
       case StartsWith(_, prefix) =>
         Some(if (codePoints(prefix) < width) StartsWith(field, prefix) else Equal(field, truncateString(prefix)))
       case NotStartsWith(_, prefix) => if (codePoints(prefix) > width) None else Some(notPrefix(field, prefix))
-      case _: IsNan | _: NotNan => None
+      case _: IsNan | _: NotNan | _: BoxIntersects | _: BoxDisjoint => None
     }
   }
 
@@ -96,7 +96,7 @@ final case class Truncate(width: Int) extends Transform {
         else if (length == width) Some(Equal(field, StringLiteral(prefix)))
         else None
       case NotStartsWith(_, prefix) => Some(notPrefix(field, prefix))
-      case _: IsNan | _: NotNan => None
+      case _: IsNan | _: NotNan | _: BoxIntersects | _: BoxDisjoint => None
     }
   }
 

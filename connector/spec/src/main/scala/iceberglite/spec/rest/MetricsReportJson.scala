@@ -73,6 +73,9 @@ object MetricsReportJson {
     case NotStartsWith(term, _) => NotStartsWith(term, "(string)")
     case In(term, values) => In(term, values.map(typeOf))
     case NotIn(term, values) => NotIn(term, values.map(typeOf))
+    // Filters on geometries have no JSON form. A report shows only which column they test.
+    case BoxIntersects(term, _) => NotNull(term)
+    case BoxDisjoint(term, _) => NotNull(term)
     case AlwaysTrue | AlwaysFalse | IsNull(_) | NotNull(_) | IsNan(_) | NotNan(_) => filter
   }
 
