@@ -149,6 +149,7 @@ lazy val spark = (project in file("connector/spark"))
     Compile / doc / apiMappings ++= PublicApi.sparkReference((Compile / dependencyClasspath).value.files),
     Compile / doc / scalacOptions ++= Seq("-doc-title", "iceberg-lite", "-doc-version", version.value),
     libraryDependencies ++= Dependencies.sparkSql +: (Dependencies.s3 ++ Dependencies.drivers),
+    libraryDependencies += Dependencies.jts,
     libraryDependencies ++= Seq(Dependencies.sparkHive).filter(_ => scalaBinaryVersion.value == "2.12"),
     libraryDependencies += Dependencies.peer % Test,
     Test / javaOptions ++= Tiers.quickStart,

@@ -67,6 +67,9 @@ object Dependencies {
   /** Apache Iceberg, which reads the connector's files in the tests. Its own libraries are shaded. */
   val peer: ModuleID = "org.apache.iceberg" % "iceberg-spark-runtime-3.5_2.12" % "1.12.0"
 
+  /** The library for geometries, which the connector's functions use. Spark does not provide it, so it is bundled. */
+  val jts: ModuleID = "org.locationtech.jts" % "jts-core" % "1.20.0"
+
   val restServer: Configuration = Configuration.of("RestServer", "rest")
   val hiveServer: Configuration = Configuration.of("HiveServer", "hive")
   val postgresServer: Configuration = Configuration.of("PostgresServer", "postgres")
@@ -138,7 +141,8 @@ object Dependencies {
    * Spark provides, such as ANTLR, must not be renamed: the jar would refer to classes that do not exist.
    */
   val shaded: Seq[ShadeRule] = Seq(
-    Shade.rename("com.github.benmanes.**" -> "iceberglite.shaded.@0").inAll
+    Shade.rename("com.github.benmanes.**" -> "iceberglite.shaded.@0").inAll,
+    Shade.rename("org.locationtech.jts.**" -> "iceberglite.shaded.@0").inAll
   )
 
   /** Opens the JDK packages that Spark accesses by reflection, as Spark's own scripts do. */

@@ -4,7 +4,7 @@ import java.math.BigDecimal
 import java.nio.ByteBuffer
 import java.util.Comparator
 
-import iceberglite.metrics.{ColumnMetrics, DoubleCollector, FloatCollector, MetricsModes}
+import iceberglite.metrics.{ColumnMetrics, DoubleCollector, FloatCollector, MetricsModes, SpatialCollector}
 import iceberglite.spec.file.MetricMaps
 import iceberglite.spec.property.MetricsMode
 import iceberglite.spec.property.MetricsMode.{Counts, NoMetrics}
@@ -99,21 +99,28 @@ private object MinMax {
   def of(t: PrimitiveType): MinMax = t match {
     case FloatType => new Floats
     case DoubleType => new Doubles
+    case _: GeometryType | _: GeographyType => new Geometries(t)
     case _ => comparator(t).fold[MinMax](NoValues)(new Compared(t, _))
   }
 
   final private class Floats extends MinMax {
     private val range = new FloatCollector
     override def add(value: AnyRef): Unit = range.add(value.asInstanceOf[java.lang.Float].floatValue)
-    override def nans: Long = range.values.nanCount
+    override def nans: Long = range.nanCount
     override def bounds: Option[(Literal, Literal)] = range.values.bounds
   }
 
   final private class Doubles extends MinMax {
     private val range = new DoubleCollector
     override def add(value: AnyRef): Unit = range.add(value.asInstanceOf[java.lang.Double].doubleValue)
-    override def nans: Long = range.values.nanCount
+    override def nans: Long = range.nanCount
     override def bounds: Option[(Literal, Literal)] = range.values.bounds
+  }
+
+  final private class Geometries(t: PrimitiveType) extends MinMax {
+    private val collector = new SpatialCollector(t)
+    override def add(value: AnyRef): Unit = collector.addStored(value.asInstanceOf[ByteBuffer])
+    override def bounds: Option[(Literal, Literal)] = collector.values.bounds
   }
 
   /** Tracks the bounds of values with a comparator, so that values of most types need not be converted to literals. */

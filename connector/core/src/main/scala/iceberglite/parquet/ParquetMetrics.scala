@@ -10,7 +10,7 @@ import org.apache.parquet.hadoop.metadata.{ColumnChunkMetaData, ParquetMetadata}
 import org.apache.parquet.schema.{PrimitiveType => ParquetLeaf}
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName.INT96
 
-import iceberglite.metrics.{ColumnBounds, FloatingValues, MetricsModes}
+import iceberglite.metrics.{ColumnBounds, CollectedValues, MetricsModes}
 import iceberglite.spec.file.MetricMaps
 import iceberglite.spec.property.MetricsMode
 import iceberglite.spec.property.MetricsMode.{Counts, NoMetrics}
@@ -31,19 +31,20 @@ object ParquetMetrics {
    * file, are not in the schema, or have the mode `none` are omitted. Columns in lists and maps have
    * only sizes, as in Apache Iceberg, because their values do not correspond to rows.
    *
-   * @param floating metrics that the writer collected for floating point columns. For other columns, and for files of
-   *   other writers, the statistics in the footer are used. These statistics contain no usable bounds if a value is NaN
+   * @param collected metrics that the writer collected for floating point columns and columns of geometries. For other
+   *   columns, and for files of other writers, the statistics in the footer are used. These statistics contain no usable
+   *   bounds if a value is NaN
    */
   def of(
       footer: ParquetMetadata,
       schema: Schema,
       modes: MetricsModes,
-      floating: Map[Int, FloatingValues] = Map.empty
+      collected: Map[Int, CollectedValues] = Map.empty
   ): ParquetMetrics = {
     val blocks = footer.getBlocks.asScala.toVector
     val chunks = blocks.flatMap(_.getColumns.asScala).groupBy(_.getPath.toArray.toVector)
     val columns = footer.getFileMetaData.getSchema.getColumns.asScala.toVector.map { description =>
-      new Column(chunks.getOrElse(description.getPath.toVector, Vector.empty), description, schema, modes, floating)
+      new Column(chunks.getOrElse(description.getPath.toVector, Vector.empty), description, schema, modes, collected)
     }.filter(_.mode != NoMetrics)
     val flat = columns.filterNot(_.isRepeated)
     val maps = MetricMaps(
@@ -66,7 +67,7 @@ object ParquetMetrics {
       description: ColumnDescriptor,
       schema: Schema,
       modes: MetricsModes,
-      floating: Map[Int, FloatingValues]
+      collected: Map[Int, CollectedValues]
   ) {
     private val leaf: ParquetLeaf = description.getPrimitiveType
 
@@ -95,9 +96,9 @@ object ParquetMetrics {
 
     def nullCount: Option[Long] = statistics.map(_.map(_.getNumNulls).sum)
 
-    private val collected: Option[FloatingValues] = id.flatMap(floating.get)
+    private val ofWriter: Option[CollectedValues] = id.flatMap(collected.get)
 
-    def nanCount: Option[Long] = collected.map(_.nanCount)
+    def nanCount: Option[Long] = ofWriter.flatMap(_.nans)
 
     def lowerBound: Option[ByteBuffer] = lower.map(SingleValue.encode)
 
@@ -107,7 +108,7 @@ object ParquetMetrics {
 
     private def upper: Option[Literal] = bounds.flatMap { case (_, maximum) => ColumnBounds.upper(maximum, mode) }
 
-    private lazy val bounds: Option[(Literal, Literal)] = collected.fold(footerBounds)(_.bounds)
+    private lazy val bounds: Option[(Literal, Literal)] = ofWriter.fold(footerBounds)(_.bounds)
 
     /**
      * Returns the minimum and maximum over all row groups; absent if a row group has values but no bounds, or if a

@@ -15,7 +15,7 @@ import org.apache.parquet.schema.{MessageType, MessageTypeParser}
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.conformance.MetricsRules
-import iceberglite.metrics.{FloatingValues, MetricsModes}
+import iceberglite.metrics.{CollectedValues, MetricsModes}
 import iceberglite.spec.file.Metrics
 import iceberglite.spec.property.MetricsMode
 import iceberglite.spec.schema.Schema
@@ -47,14 +47,14 @@ class ParquetMetricsSuite extends AnyFunSuite with TemporaryDirectory {
   }
 
   private def metrics(mode: MetricsMode, fields: NestedField*)(rows: (Group => Unit)*): Metrics =
-    metrics(mode, Map.empty[Int, FloatingValues], fields: _*)(rows: _*)
+    metrics(mode, Map.empty[Int, CollectedValues], fields: _*)(rows: _*)
 
-  private def metrics(mode: MetricsMode, floating: Map[Int, FloatingValues], fields: NestedField*)(
+  private def metrics(mode: MetricsMode, collected: Map[Int, CollectedValues], fields: NestedField*)(
       rows: (Group => Unit)*
   ): Metrics = {
     val schema = Schema(0, fields.toVector)
     val modes = MetricsModes(schema.byId.map { case (id, _) => id -> mode })
-    ParquetMetrics.of(footer(ParquetSchemas.of(schema))(rows: _*), schema, modes, floating).metrics
+    ParquetMetrics.of(footer(ParquetSchemas.of(schema))(rows: _*), schema, modes, collected).metrics
   }
 
   private def bounds(m: Metrics, id: Int): (Option[ByteBuffer], Option[ByteBuffer]) =
@@ -137,7 +137,7 @@ class ParquetMetricsSuite extends AnyFunSuite with TemporaryDirectory {
   }
 
   test("floating-point metrics from the writer override the statistics in the footer", MetricsRules.nans) {
-    val fromWriter = FloatingValues(1, Some((DoubleLiteral(1.0), DoubleLiteral(0.5))))
+    val fromWriter = CollectedValues(Some(1), Some((DoubleLiteral(1.0), DoubleLiteral(0.5))))
     val fields = Seq(optional(1, "d", DoubleType))
     def metricsIn(mode: MetricsMode): Metrics =
       metrics(mode, Map(1 -> fromWriter), fields: _*)(_.append("d", 1.0), _.append("d", Double.NaN))

@@ -30,6 +30,8 @@ object JavaExpressions {
     case NotStartsWith(t, prefix) => Expressions.notStartsWith(name(t), prefix)
     case In(t, values) => Expressions.in(name(t), values.toSeq.map(javaValue).asJava)
     case NotIn(t, values) => Expressions.notIn(name(t), values.toSeq.map(javaValue).asJava)
+    case _: BoxIntersects | _: BoxDisjoint =>
+      throw new IllegalArgumentException(s"Apache Iceberg has no filter for $e")
   }
 
   private def javaValue(value: Literal): AnyRef = Literal.javaValue(value)

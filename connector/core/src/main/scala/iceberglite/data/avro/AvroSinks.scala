@@ -6,6 +6,7 @@ import java.util.UUID
 
 import iceberglite.avro.{AvroOutput, AvroSchemas}
 import iceberglite.data.{FieldChecks, RecordField, RecordSource}
+import iceberglite.metrics.SpatialCollector
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.types.{NestedField, PrimitiveType}
 import iceberglite.spec.types.Type._
@@ -40,8 +41,11 @@ private[avro] object AvroSinks extends AvroTraversal[RecordField, Array[AnyRef]]
     case FloatType => sink(place)((v, out) => out.writeFloat(v.asInstanceOf[java.lang.Float]))
     case DoubleType => sink(place)((v, out) => out.writeDouble(v.asInstanceOf[java.lang.Double]))
     case StringType => sink(place)((v, out) => out.writeText(v.asInstanceOf[String]))
-    case BinaryType | _: GeometryType | _: GeographyType =>
-      sink(place)((v, out) => out.writeBytes(v.asInstanceOf[ByteBuffer]))
+    case BinaryType => sink(place)((v, out) => out.writeBytes(v.asInstanceOf[ByteBuffer]))
+    case _: GeometryType | _: GeographyType => sink(place) { (v, out) =>
+        SpatialCollector.check(v.asInstanceOf[ByteBuffer], place.name)
+        out.writeBytes(v.asInstanceOf[ByteBuffer])
+      }
     case fixed: FixedType => sink(place) { (v, out) =>
         FieldChecks.length(fixed, v.asInstanceOf[ByteBuffer], place.name)
         out.writeRaw(v.asInstanceOf[ByteBuffer])

@@ -10,6 +10,7 @@ import org.apache.hadoop.hive.ql.exec.vector._
 
 import iceberglite.avro.AvroSchemas
 import iceberglite.data.{FieldChecks, RecordField, RecordSource}
+import iceberglite.metrics.SpatialCollector
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.PrimitiveType
@@ -47,9 +48,11 @@ private[orc] object OrcSinks {
         new Timestamps(place, vector, 1000000000L)
       case (StringType, vector: BytesColumnVector) => new Strings(place, vector)
       case (UuidType, vector: BytesColumnVector) => new Uuids(place, vector)
-      case (fixed: FixedType, vector: BytesColumnVector) => new Binaries(place, vector, Some(fixed))
-      case (BinaryType | _: GeometryType | _: GeographyType, vector: BytesColumnVector) =>
-        new Binaries(place, vector, None)
+      case (fixed: FixedType, vector: BytesColumnVector) =>
+        new Binaries(place, vector, FieldChecks.length(fixed, _, place.name))
+      case (BinaryType, vector: BytesColumnVector) => new Binaries(place, vector, _ => ())
+      case (_: GeometryType | _: GeographyType, vector: BytesColumnVector) =>
+        new Binaries(place, vector, SpatialCollector.check(_, place.name))
       case (decimal: DecimalType, vector: DecimalColumnVector) => new Decimals(place, vector, decimal)
       case _ => throw Unsupported(s"storing column ${place.name} of type $t", "Use another type")
     }
@@ -92,11 +95,12 @@ private[orc] object OrcSinks {
     }
   }
 
-  final private class Binaries(place: OrcPlace, vector: BytesColumnVector, fixed: Option[FixedType])
+  /** @param check throws the error for a value that is not valid */
+  final private class Binaries(place: OrcPlace, vector: BytesColumnVector, check: ByteBuffer => Unit)
       extends OrcSink(place) {
     override protected def putNonNull(slot: Int, value: AnyRef): Unit = {
       val buffer = value.asInstanceOf[ByteBuffer]
-      fixed.foreach(FieldChecks.length(_, buffer, place.name))
+      check(buffer)
       if (buffer.hasArray)
         vector.setRef(slot, buffer.array, buffer.arrayOffset + buffer.position(), buffer.remaining)
       else {

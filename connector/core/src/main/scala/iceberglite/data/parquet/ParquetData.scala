@@ -49,7 +49,7 @@ object ParquetData extends DataFormat {
     override def close(): WrittenFile =
       try {
         val finished = FileFaults.wrapWriteErrors(target.path)(file.finish())
-        val metrics = ParquetMetrics.of(finished.footer, target.schema, target.modes, rows.floating)
+        val metrics = ParquetMetrics.of(finished.footer, target.schema, target.modes, rows.collected)
         WrittenFile(
           target.path,
           format,

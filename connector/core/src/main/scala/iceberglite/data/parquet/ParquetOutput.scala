@@ -8,13 +8,16 @@ import org.apache.parquet.hadoop.{CodecFactory, ColumnChunkPageWriteStore}
 import org.apache.parquet.io.OutputFile
 import org.apache.parquet.schema.MessageType
 
+import iceberglite.metrics.SpatialCollector
 import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.PrimitiveType
 import iceberglite.storage.StorageErrors
 
 /**
  * The properties that the Parquet files of a task share.
  *
  * @param codecs the codec factory. All files of a task share it, so that they use a single compressor
+ * @param spatial the columns of types geometry and geography by field id, which are binaries in the file
  */
 final case class ParquetFileSettings(
     messageType: MessageType,
@@ -22,7 +25,8 @@ final case class ParquetFileSettings(
     codecs: CodecFactory,
     codec: CompressionCodecName,
     settings: ParquetSettings,
-    keyValues: Map[String, String]
+    keyValues: Map[String, String],
+    spatial: Map[Int, PrimitiveType] = Map.empty
 )
 
 object ParquetFileSettings {
@@ -36,7 +40,14 @@ object ParquetFileSettings {
   ): ParquetFileSettings = {
     val messageType = settings.details.messageType(schema)
     val properties = settings.properties(schema, messageType)
-    ParquetFileSettings(messageType, properties, codecs, settings.compression, settings, keyValues)
+    ParquetFileSettings(messageType, properties, codecs, settings.compression, settings, keyValues, spatialColumns(schema))
+  }
+
+  private def spatialColumns(schema: Schema): Map[Int, PrimitiveType] = schema.byId.flatMap { case (id, field) =>
+    field.fieldType match {
+      case t: PrimitiveType if SpatialCollector.isSpatial(t) => Some(id -> t)
+      case _ => None
+    }
   }
 }
 

@@ -9,7 +9,7 @@ import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName.{INT32, INT64}
 
 import iceberglite.data.{FieldChecks, RecordSource}
 import iceberglite.data.parquet.shred.{LeafColumn, LeafShredder}
-import iceberglite.metrics.{DoubleCollector, FloatCollector, FloatingValues}
+import iceberglite.metrics.{CollectedValues, DoubleCollector, FloatCollector, SpatialCollector}
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.types.NestedField
 import iceberglite.spec.types.Type._
@@ -30,7 +30,9 @@ private[parquet] object RecordLeaf {
     case StringType => new RecordTextLeaf(column)
     case UuidType => new RecordUuidLeaf(column)
     case fixed: FixedType => new RecordBytesLeaf(column, Some(fixed))
-    case BinaryType | _: GeometryType | _: GeographyType => new RecordBytesLeaf(column, None)
+    case BinaryType => new RecordBytesLeaf(column, None)
+    case t: GeometryType => new RecordGeometryLeaf(column, new SpatialCollector(t))
+    case t: GeographyType => new RecordGeometryLeaf(column, new SpatialCollector(t))
     case other =>
       throw Unsupported(s"writing column ${column.name} of type $other as one column", "Report this: it is a bug")
   }
@@ -73,7 +75,7 @@ final private class RecordFloatLeaf(target: LeafColumn) extends RecordLeaf(targe
     }
   }
 
-  override def floating: Option[FloatingValues] = Some(range.values)
+  override def collected: Option[CollectedValues] = Some(range.values)
 }
 
 final private class RecordDoubleLeaf(target: LeafColumn) extends RecordLeaf(target) {
@@ -89,7 +91,7 @@ final private class RecordDoubleLeaf(target: LeafColumn) extends RecordLeaf(targ
     }
   }
 
-  override def floating: Option[FloatingValues] = Some(range.values)
+  override def collected: Option[CollectedValues] = Some(range.values)
 }
 
 /** Writes decimals as an int, a long, or the number of bytes that the precision requires, sign-extended. */
@@ -142,7 +144,7 @@ final private class RecordUuidLeaf(target: LeafColumn) extends RecordLeaf(target
 }
 
 /** Writes bytes. @param fixed the type, if the values of the column have a fixed length */
-final private class RecordBytesLeaf(target: LeafColumn, fixed: Option[FixedType]) extends RecordLeaf(target) {
+private class RecordBytesLeaf(target: LeafColumn, fixed: Option[FixedType]) extends RecordLeaf(target) {
   override def write(values: Array[AnyRef], ordinal: Int, repetition: Int): Unit = {
     val value = values(ordinal)
     if (value == null) writeNull(repetition)
@@ -156,4 +158,16 @@ final private class RecordBytesLeaf(target: LeafColumn, fixed: Option[FixedType]
       column.write(Binary.fromConstantByteArray(copy), repetition, definition)
     }
   }
+}
+
+/** Writes values of types geometry and geography after a check. */
+final private class RecordGeometryLeaf(target: LeafColumn, collector: SpatialCollector)
+    extends RecordBytesLeaf(target, None) {
+  override def write(values: Array[AnyRef], ordinal: Int, repetition: Int): Unit = {
+    val value = values(ordinal)
+    if (value != null) collector.add(value.asInstanceOf[ByteBuffer], target.name)
+    super.write(values, ordinal, repetition)
+  }
+
+  override def collected: Option[CollectedValues] = Some(collector.values)
 }

@@ -42,7 +42,7 @@ class ParquetCopySuite extends AnyFunSuite with TemporaryDirectory with ParquetF
         try copied.files.map { rows =>
             val path = newPath()
             val done = copied.write(rows, DataOutput.of(io, path))
-            val metrics = ParquetMetrics.of(done.file.footer, schema, full(schema), done.floating)
+            val metrics = ParquetMetrics.of(done.file.footer, schema, full(schema), done.collected)
             WrittenFile(
               path,
               FileFormat.Parquet,

@@ -233,7 +233,7 @@ class ParquetDataSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
   }
 
   test(
-    "geometries have counts but no bounds, and variants have neither",
+    "geometries have counts and bounds, and variants have neither",
     MetricsRules.noBounds,
     ParquetRules.variantParts
   ) {

@@ -11,11 +11,12 @@ import org.apache.spark.sql.connector.expressions.filter.{Predicate => SparkPred
 import iceberglite.spec.IcebergError.{InvalidArgument, NotFound}
 import iceberglite.spec.expr.{Expression, Term}
 import iceberglite.spec.expr.Expression._
+import iceberglite.spec.geo.BoundingBox
 import iceberglite.spec.partition.{Transform, Transforms}
 import iceberglite.spec.schema.{ColumnPath, Schema}
 import iceberglite.spec.types.{Literal, NestedField, PrimitiveType}
 import iceberglite.spec.types.Literal.StringLiteral
-import iceberglite.spec.types.Type.{StringType, StructType}
+import iceberglite.spec.types.Type.{GeographyType, GeometryType, StringType, StructType}
 
 /**
  * A Spark filter, converted to an Iceberg expression.
@@ -70,6 +71,7 @@ final class SparkFilters(schema: Schema, caseSensitive: Boolean, stringValues: I
       case ("STARTS_WITH", Array(child, value: SparkLiteral[_])) => startsWith(child, value, holds)
       case ("ENDS_WITH", Array(child, value: SparkLiteral[_])) => inMatchingValues(child, value, _.endsWith(_), holds)
       case ("CONTAINS", Array(child, value: SparkLiteral[_])) => inMatchingValues(child, value, _.contains(_), holds)
+      case ("=", Array(BoxTest(reference, box), _: SparkLiteral[_])) => boxTest(reference, box, holds)
       case ("IN", _) if children.nonEmpty => in(children.head, children.tail, holds)
       case (name, Array(child, value: SparkLiteral[_])) => comparison(name, child, value, holds)
       case (name, Array(value: SparkLiteral[_], child)) => mirror(name).flatMap(comparison(_, child, value, holds))
@@ -127,6 +129,12 @@ final class SparkFilters(schema: Schema, caseSensitive: Boolean, stringValues: I
       }
     case _ => None
   }
+
+  /** Converts a test of the box of a geometry. A geometry may be outside of the box that contains it. */
+  private def boxTest(reference: NamedReference, box: BoundingBox, holds: Boolean): Option[ConvertedFilter] =
+    field(reference).collect {
+      case (term, _: GeometryType | _: GeographyType) if holds => ConvertedFilter(BoxIntersects(term, box), exact = false)
+    }
 
   /** Converts an IN predicate. If the list contains a null, the predicate is true or null, but never false. */
   private def in(child: SparkExpression, values: Array[SparkExpression], holds: Boolean): Option[ConvertedFilter] =

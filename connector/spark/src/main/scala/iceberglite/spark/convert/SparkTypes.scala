@@ -66,6 +66,29 @@ object SparkTypes {
   /** Converts the type of one column. @param name the name of the column, for messages */
   def fromSpark(dataType: DataType, name: String): Type = new Conversion().typeOf(dataType, Vector(name))
 
+  /**
+   * Returns columns whose types have the names of table types that Spark does not have, for display.
+   *
+   * @param columns the columns of `fields`, possibly followed by other columns
+   */
+  def displayed(columns: SparkStruct, fields: Vector[NestedField]): SparkStruct = {
+    val named = columns.fields.zip(fields).map { case (column, field) =>
+      column.copy(dataType = displayed(column.dataType, field.fieldType))
+    }
+    SparkStruct(named ++ columns.fields.drop(fields.size))
+  }
+
+  private def displayed(dataType: DataType, t: Type): DataType = (dataType, t) match {
+    case (_, VariantType) => new VariantUdt
+    case (_, spatial: GeometryType) => new SpatialUdt(spatial)
+    case (_, spatial: GeographyType) => new SpatialUdt(spatial)
+    case (struct: SparkStruct, StructType(fields)) => displayed(struct, fields)
+    case (ArrayType(element, nulls), list: ListType) => ArrayType(displayed(element, list.element), nulls)
+    case (SparkMap(key, value, nulls), map: MapType) =>
+      SparkMap(displayed(key, map.key), displayed(value, map.value), nulls)
+    case _ => dataType
+  }
+
   def toSpark(t: Type): DataType = t match {
     case BooleanType => SparkBoolean
     case IntType => IntegerType
@@ -112,6 +135,7 @@ object SparkTypes {
       case SparkBinary => BinaryType
       case NullType => UnknownType
       case _: VariantUdt => VariantType
+      case spatial: SpatialUdt => spatial.columnType
       case struct: SparkStruct => StructType(fields(struct, path))
       case ArrayType(element, containsNull) =>
         val id = nextId()

@@ -6,7 +6,7 @@ import org.apache.spark.sql.types.{DataType, StructType}
 
 /**
  * The functions of a catalog: the SQL partition transforms, the version of the connector, the positions of rows on
- * space-filling curves, and functions on variants.
+ * space-filling curves, and functions on variants and geometries.
  */
 object Functions {
   private val transforms: Seq[UnboundFunction] =
@@ -14,11 +14,12 @@ object Functions {
 
   /**
    * The functions that users call in statements. Spark 3.5 pushes a condition that calls a function down to a scan only
-   * if the function has no method `invoke`. Therefore, these functions do not have the method, and an optimizer rule
-   * compiles their calls after conditions have been pushed down.
+   * if the function has no method `invoke`. Therefore, most functions do not have the method, and an optimizer rule
+   * compiles their calls after conditions have been pushed down; see also [[SpatialFunctions]].
    */
   val all: Seq[UnboundFunction] =
-    transforms.map(new InterpretedFunction(_)) ++ (CurveFunction.all :+ VersionFunction) ++ VariantFunctions.all
+    transforms.map(new InterpretedFunction(_)) ++ (CurveFunction.all :+ VersionFunction) ++ VariantFunctions.all ++
+      SpatialFunctions.all
 
   /**
    * The functions with which Spark distributes and sorts written rows, and compares the partitioning of the two sides

@@ -1,6 +1,6 @@
 package iceberglite.spark.rules
 
-import org.apache.spark.sql.catalyst.expressions.{ApplyFunctionExpression, V2ExpressionUtils}
+import org.apache.spark.sql.catalyst.expressions.{ApplyFunctionExpression, Literal, V2ExpressionUtils}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
 
@@ -18,5 +18,7 @@ private[iceberglite] object CompileFunctionCalls extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan = plan.transformAllExpressions {
     case ApplyFunctionExpression(Functions.Interpreted(function), arguments) =>
       V2ExpressionUtils.resolveScalarFunction(function, arguments)
+    // Scans have used the test, and the condition from which it was derived is more exact.
+    case SpatialCondition.Test() => Literal.TrueLiteral
   }
 }

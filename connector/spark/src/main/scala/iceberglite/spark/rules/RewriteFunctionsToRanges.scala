@@ -82,6 +82,7 @@ private[rules] object ColumnTest {
     case comparison: BinaryComparison => compared(comparison)
     case InList(Increasing(t), values) => anyOf(t, values.map(long))
     case InList(PaddedColumn(text, length), values) => padded(text, length, values)
+    case SpatialCondition(column, box) => Some(ColumnTest(SpatialCondition.test(column, box), isExact = false))
     case InList(TextPrefix(start), values) if values.size <= MaxRanges => disjunction(values.map(start.equalTo))
     case _ => None
   }

@@ -26,7 +26,7 @@ final class SqlParser(session: SparkSession, delegate: ParserInterface) extends 
   private val viewStatements = new ViewStatements(session)
   private val partitionNames = new PartitionNames(session)
   private val alteredColumns = new AlteredColumns(session)
-  private val variantColumns = new VariantColumns(session)
+  private val newTypeColumns = new NewTypeColumns(session)
   private val showTables = new ShowTablesStatement(session)
   private val hold = new HoldRowLevelCommands(session)
   private val rowStatements = new RowStatements(session, delegate, isIcebergTable)
@@ -35,7 +35,7 @@ final class SqlParser(session: SparkSession, delegate: ParserInterface) extends 
     val substituted = new VariableSubstitution().substitute(sqlText)
     new SqlReader(substituted).nodeToEnd {
       parseOwnStatement(substituted).getOrElse {
-        val parsed = variantColumns.parse(substituted).getOrElse(delegate.parsePlan(sqlText))
+        val parsed = newTypeColumns.parse(substituted).getOrElse(delegate.parsePlan(sqlText))
         val plan = alteredColumns(partitionNames(showTables(viewStatements(parsed))))
         hold(MetadataAssignments.checked(plan))
       }

@@ -115,6 +115,9 @@ class SparkTable(
 
   override def schema: StructType = sparkSchema
 
+  /** The columns with the names of types that Spark does not have. */
+  private[iceberglite] def displayedSchema: StructType = SparkTypes.displayed(sparkSchema, resolvedSchema.fields)
+
   override def partitioning: Array[Transform] = in(PartitionTerm.partitioning(table.metadata))
 
   override def properties: util.Map[String, String] = in(TableDescription.properties(table.metadata).asJava)

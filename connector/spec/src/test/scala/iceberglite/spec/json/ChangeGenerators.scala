@@ -158,6 +158,8 @@ object ChangeGenerators {
     case NotStartsWith(t, p) => NotStartsWith(name(t), p)
     case In(t, vs) => In(name(t), vs)
     case NotIn(t, vs) => NotIn(name(t), vs)
+    case BoxIntersects(t, box) => BoxIntersects(name(t), box)
+    case BoxDisjoint(t, box) => BoxDisjoint(name(t), box)
   }
 
   private def name(term: Term): Term = term match {

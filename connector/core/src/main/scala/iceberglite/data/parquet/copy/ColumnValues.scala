@@ -5,7 +5,7 @@ import org.apache.parquet.io.api.Binary
 import org.apache.parquet.schema.PrimitiveType
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName._
 
-import iceberglite.metrics.{DoubleCollector, FloatCollector, FloatingValues}
+import iceberglite.metrics.{CollectedValues, DoubleCollector, FloatCollector, SpatialCollector}
 
 /** Passes the values of a column from a reader to a writer, without boxing them. */
 abstract private[copy] class ColumnValues {
@@ -13,15 +13,15 @@ abstract private[copy] class ColumnValues {
   /** Copies the current value, which is not null. */
   def copy(from: ColumnReader, to: ColumnWriter, repetition: Int, definition: Int): Unit
 
-  /** The metrics of a floating point column; absent for other columns. */
-  def floating: Option[FloatingValues] = None
+  /** The metrics of a [[CountedColumn]]; absent for other columns. */
+  def collected: Option[CollectedValues] = None
 }
 
 /**
- * The values of a floating point column. Each value is read, because the footer of a Parquet file has no NaN count and
- * no reliable bounds for such a column; see [[FloatingValues]].
+ * The values of a floating point column or a column of geometries. Each value is read, because the footer of a Parquet
+ * file has no NaN count and no reliable bounds for such a column; see [[CollectedValues]].
  */
-abstract private[copy] class FloatingColumn extends ColumnValues {
+abstract private[copy] class CountedColumn extends ColumnValues {
 
   /** Adds the current value to the metrics. */
   def count(from: ColumnReader): Unit
@@ -29,7 +29,9 @@ abstract private[copy] class FloatingColumn extends ColumnValues {
 
 private[copy] object ColumnValues {
 
-  def of(leaf: PrimitiveType): ColumnValues = leaf.getPrimitiveTypeName match {
+  /** @param collector collects the bounds, if it is a column of geometries */
+  def of(leaf: PrimitiveType, collector: Option[SpatialCollector]): ColumnValues = leaf.getPrimitiveTypeName match {
+    case BINARY if collector.isDefined => new Geometries(collector.get)
     case BOOLEAN => Booleans
     case INT32 => Ints
     case INT64 => Longs
@@ -53,7 +55,7 @@ private[copy] object ColumnValues {
       to.write(from.getLong, repetition, definition)
   }
 
-  final private class Floats extends FloatingColumn {
+  final private class Floats extends CountedColumn {
     private val range = new FloatCollector
     override def copy(from: ColumnReader, to: ColumnWriter, repetition: Int, definition: Int): Unit = {
       val value = from.getFloat
@@ -61,10 +63,10 @@ private[copy] object ColumnValues {
       to.write(value, repetition, definition)
     }
     override def count(from: ColumnReader): Unit = range.add(from.getFloat)
-    override def floating: Option[FloatingValues] = Some(range.values)
+    override def collected: Option[CollectedValues] = Some(range.values)
   }
 
-  final private class Doubles extends FloatingColumn {
+  final private class Doubles extends CountedColumn {
     private val range = new DoubleCollector
     override def copy(from: ColumnReader, to: ColumnWriter, repetition: Int, definition: Int): Unit = {
       val value = from.getDouble
@@ -72,7 +74,16 @@ private[copy] object ColumnValues {
       to.write(value, repetition, definition)
     }
     override def count(from: ColumnReader): Unit = range.add(from.getDouble)
-    override def floating: Option[FloatingValues] = Some(range.values)
+    override def collected: Option[CollectedValues] = Some(range.values)
+  }
+
+  final private class Geometries(collector: SpatialCollector) extends CountedColumn {
+    override def copy(from: ColumnReader, to: ColumnWriter, repetition: Int, definition: Int): Unit = {
+      count(from)
+      Binaries.copy(from, to, repetition, definition)
+    }
+    override def count(from: ColumnReader): Unit = collector.addStored(from.getBinary.toByteBuffer)
+    override def collected: Option[CollectedValues] = Some(collector.values)
   }
 
   private object Binaries extends ColumnValues {

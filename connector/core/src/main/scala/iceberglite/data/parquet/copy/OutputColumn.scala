@@ -35,7 +35,8 @@ private[copy] trait OutputColumn {
 
 /**
  * Copies compressed pages unchanged. The pages must not be dictionary-encoded, because the dictionaries of the old
- * files differ. Only the pages of floating point columns are decompressed, to collect the metrics of their values.
+ * files differ. Only the pages of floating point columns and of geometries are decompressed, to collect the metrics of
+ * their values.
  */
 final private[copy] class PageColumn(
     column: ColumnDescriptor,
@@ -62,7 +63,7 @@ final private[copy] class PageColumn(
     if (column.getMaxRepetitionLevel == 0) group.checkRows(chunk, chunk.getValueCount)
     val slice = bytes.chunk(chunk)
     values match {
-      case counted: FloatingColumn =>
+      case counted: CountedColumn =>
         count(counted, ChunkPages.values(group, column, slice, codecs), chunk.getValueCount)
       case _ =>
     }
@@ -76,7 +77,7 @@ final private[copy] class PageColumn(
     rows += group.rows
   }
 
-  private def count(counted: FloatingColumn, reader: ColumnReader, total: Long): Unit = {
+  private def count(counted: CountedColumn, reader: ColumnReader, total: Long): Unit = {
     var i = 0L
     while (i < total) {
       if (reader.getCurrentDefinitionLevel == column.getMaxDefinitionLevel) counted.count(reader)

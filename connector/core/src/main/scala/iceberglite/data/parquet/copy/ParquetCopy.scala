@@ -12,7 +12,7 @@ import org.apache.parquet.io.OutputFile
 
 import iceberglite.data.FileToCopy
 import iceberglite.data.parquet.{FinishedParquet, GuardedPages, OpenedOutput, ParquetFileSettings}
-import iceberglite.metrics.FloatingValues
+import iceberglite.metrics.{CollectedValues, SpatialCollector}
 import iceberglite.storage.{FileIO, StorageErrors}
 
 /**
@@ -32,13 +32,16 @@ final class ParquetCopy private (fileSettings: ParquetFileSettings, val files: V
     try {
       val file = target.writer(fileSettings)
       val columns = fileSettings.messageType.getColumns.asScala.toVector
-      val values = columns.map(column => ColumnValues.of(column.getPrimitiveType))
+      val values = columns.map { column =>
+        val spatial = Option(column.getPrimitiveType.getId).flatMap(id => fileSettings.spatial.get(id.intValue))
+        ColumnValues.of(column.getPrimitiveType, spatial.map(new SpatialCollector(_)))
+      }
       rows.groups.foreach(writeGroups(file, _, columns.zip(values)))
       file.end(fileSettings.keyValues.asJava)
-      val floating = columns.zip(values).flatMap { case (column, v) =>
-        Option(column.getPrimitiveType.getId).flatMap(id => v.floating.map(id.intValue -> _))
+      val collected = columns.zip(values).flatMap { case (column, v) =>
+        Option(column.getPrimitiveType.getId).flatMap(id => v.collected.map(id.intValue -> _))
       }
-      CopiedParquet(FinishedParquet(file.getFooter, target.length), floating.toMap)
+      CopiedParquet(FinishedParquet(file.getFooter, target.length), collected.toMap)
     } finally StorageErrors.quietly(target.close())
   }
 
@@ -85,8 +88,8 @@ final class ParquetCopy private (fileSettings: ParquetFileSettings, val files: V
 /** The rows of a new file, as row groups that combine row groups of old files. */
 final class CopiedRows private[copy] (private[copy] val groups: Vector[Vector[SourceGroup]])
 
-/** A complete file. @param floating the metrics of floating point columns by field id */
-final case class CopiedParquet(file: FinishedParquet, floating: Map[Int, FloatingValues])
+/** A complete file. @param collected the metrics that are not in the footer, by field id */
+final case class CopiedParquet(file: FinishedParquet, collected: Map[Int, CollectedValues])
 
 object ParquetCopy {
 

@@ -3,7 +3,7 @@ package iceberglite.data.parquet.shred
 import org.apache.parquet.column.{ColumnDescriptor, ColumnWriteStore, ColumnWriter}
 
 import iceberglite.data.RowSource
-import iceberglite.metrics.FloatingValues
+import iceberglite.metrics.CollectedValues
 
 /** Writes rows to the columns of a Parquet file by record shredding; see [[FieldShredder]]. */
 final private[iceberglite] class Shredder[V](fields: Array[FieldShredder[V]], ordinals: Array[Int]) {
@@ -21,7 +21,7 @@ final private[iceberglite] class Shredder[V](fields: Array[FieldShredder[V]], or
   }
 
   /** Returns the metrics of the floating-point columns, by field id. */
-  def floating: Map[Int, FloatingValues] = leaves.flatMap(leaf => leaf.floating.map(leaf.fieldId -> _)).toMap
+  def collected: Map[Int, CollectedValues] = leaves.flatMap(leaf => leaf.collected.map(leaf.fieldId -> _)).toMap
 }
 
 /**
@@ -90,7 +90,7 @@ abstract private[iceberglite] class LeafShredder[V](target: LeafColumn, rows: Ro
   final def attach(store: ColumnWriteStore): Unit = column = store.getColumnWriter(target.descriptor)
 
   /** The metrics of the written values of a floating-point column; absent for other columns. */
-  def floating: Option[FloatingValues] = None
+  def collected: Option[CollectedValues] = None
 
   final override def writeAbsent(repetition: Int, level: Int): Unit = column.writeNull(repetition, level)
 

@@ -38,7 +38,7 @@ final private[read] class ParquetFilter(columns: Map[Int, FilterColumn], without
       case Equal(_, v) => t.equalToAny(Set(v))
       case In(_, vs) => t.equalToAny(vs)
       case StartsWith(_, prefix) => t.startsWith(prefix)
-      case _: NotEqual | _: NotIn | _: NotStartsWith | _: IsNan | _: NotNan => None
+      case _: NotEqual | _: NotIn | _: NotStartsWith | _: IsNan | _: NotNan | _: BoxIntersects | _: BoxDisjoint => None
     }
   }
 

@@ -61,7 +61,7 @@ final private[avro] class AvroFieldWriters(tallies: FileTallies)
   }
 
   private def bytesLeaf(input: InputField, t: PrimitiveType, place: AvroPlace): AvroLeafWriter = {
-    val tally = tallies.ofBytes(input, t, place.counted)
+    val tally = tallies.ofBytes(input, t, place.name, place.counted)
     t match {
       case StringType => new AvroStringLeaf(place, tally)
       case UuidType => new AvroUuidLeaf(place, tally)

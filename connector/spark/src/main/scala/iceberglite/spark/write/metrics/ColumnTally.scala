@@ -4,7 +4,7 @@ import java.math.BigDecimal
 import java.nio.ByteBuffer
 import java.util.Arrays
 
-import iceberglite.metrics.{DoubleCollector, FloatCollector, FloatingValues}
+import iceberglite.metrics.{CollectedValues, DoubleCollector, FloatCollector, SpatialCollector}
 import iceberglite.spec.types.{Literal, PrimitiveType, SingleValue}
 import iceberglite.spec.types.Literal.DecimalLiteral
 
@@ -20,7 +20,7 @@ sealed abstract private[write] class ColumnTally {
   final def nulls: Long = nullCount
 
   /** The floating-point statistics; absent for other types. */
-  def floating: Option[FloatingValues] = None
+  def collected: Option[CollectedValues] = None
 
   /** The minimum and the maximum; absent if there is no value. */
   def bounds: Option[(Literal, Literal)]
@@ -49,7 +49,7 @@ final private[write] class FloatTally extends ColumnTally {
 
   def add(value: Float): Unit = range.add(value)
 
-  override def floating: Option[FloatingValues] = Some(range.values)
+  override def collected: Option[CollectedValues] = Some(range.values)
   override def bounds: Option[(Literal, Literal)] = range.values.bounds
 }
 
@@ -58,7 +58,7 @@ final private[write] class DoubleTally extends ColumnTally {
 
   def add(value: Double): Unit = range.add(value)
 
-  override def floating: Option[FloatingValues] = Some(range.values)
+  override def collected: Option[CollectedValues] = Some(range.values)
   override def bounds: Option[(Literal, Literal)] = range.values.bounds
 }
 
@@ -78,18 +78,36 @@ final private[write] class DecimalTally extends ColumnTally {
     if (min == null) None else Some((DecimalLiteral(min), DecimalLiteral(max)))
 }
 
+/** Collects the metrics of values that files store as bytes. */
+sealed abstract private[write] class BytesTally extends ColumnTally {
+  def add(bytes: Array[Byte], offset: Int, length: Int): Unit
+}
+
 /**
- * Collects the metrics of values that files store as bytes, such as strings, binaries and UUIDs. The values are ordered
- * by their unsigned bytes.
+ * Checks values of type geometry or geography, and collects their bounds.
+ *
+ * @param column the full name of the column, for messages
+ */
+final private[write] class SpatialTally(columnType: PrimitiveType, column: String) extends BytesTally {
+  private val collector = new SpatialCollector(columnType)
+
+  override def add(bytes: Array[Byte], offset: Int, length: Int): Unit =
+    collector.add(ByteBuffer.wrap(bytes, offset, length), column)
+
+  override def bounds: Option[(Literal, Literal)] = collector.values.bounds
+}
+
+/**
+ * Collects the metrics of values that are ordered by their unsigned bytes, such as strings, binaries and UUIDs.
  *
  * @param columnType the type of the column
  * @param bounded whether bounds are collected; only in this case, bytes of the values are copied
  */
-final private[write] class BytesTally(columnType: PrimitiveType, bounded: Boolean) extends ColumnTally {
+final private[write] class OrderedTally(columnType: PrimitiveType, bounded: Boolean) extends BytesTally {
   private val min = new BytesCopy
   private val max = new BytesCopy
 
-  def add(bytes: Array[Byte], offset: Int, length: Int): Unit = if (bounded) {
+  override def add(bytes: Array[Byte], offset: Int, length: Int): Unit = if (bounded) {
     if (min.isEmpty) {
       min.copyFrom(bytes, offset, length)
       max.copyFrom(bytes, offset, length)

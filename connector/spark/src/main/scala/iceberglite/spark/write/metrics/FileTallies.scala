@@ -2,7 +2,7 @@ package iceberglite.spark.write.metrics
 
 import scala.collection.mutable
 
-import iceberglite.metrics.{ColumnMetrics, MetricsModes}
+import iceberglite.metrics.{ColumnMetrics, MetricsModes, SpatialCollector}
 import iceberglite.spark.write.files.InputField
 import iceberglite.spec.file.MetricMaps
 import iceberglite.spec.property.MetricsMode.{Counts, NoMetrics}
@@ -39,10 +39,10 @@ final private[write] class FileTallies(modes: MetricsModes) {
 
   def ofDecimals(field: NestedField, counted: Boolean): DecimalTally = registered(field, counted, new DecimalTally)
 
-  def ofBytes(field: InputField, t: PrimitiveType, counted: Boolean): BytesTally = {
-    val isBounded = field.hasBounds && FileTallies.hasBounds(t) && hasBounds(field.field)
-    registered(field.field, counted, new BytesTally(t, counted && isBounded))
-  }
+  /** @param column the full name of the column, for messages */
+  def ofBytes(field: InputField, t: PrimitiveType, column: String, counted: Boolean): BytesTally =
+    if (SpatialCollector.isSpatial(t)) registered(field.field, counted, new SpatialTally(t, column))
+    else registered(field.field, counted, new OrderedTally(t, counted && field.hasBounds && hasBounds(field.field)))
 
   private def hasBounds(field: NestedField): Boolean = modes.of(field.id) match {
     case NoMetrics | Counts => false
@@ -62,22 +62,13 @@ final private[write] class FileTallies(modes: MetricsModes) {
    */
   def metrics(records: Long, sizes: Option[Map[Int, Long]]): MetricMaps = {
     val columnMetrics = columns.toVector.map { case (id, tally) =>
-      ColumnMetrics(id, tally.nulls, tally.floating.map(_.nanCount), tally.bounds)
+      ColumnMetrics(id, tally.nulls, tally.collected.flatMap(_.nans), tally.bounds)
     }
     ColumnMetrics.metrics(records, columnMetrics, modes, sizes)
   }
 }
 
 private[iceberglite] object FileTallies {
-
-  /**
-   * Whether bounds are collected for a type. They are not collected for geometries: bounds of geometries are
-   * coordinates, but the tally compares only bytes.
-   */
-  private def hasBounds(t: PrimitiveType): Boolean = t match {
-    case _: GeometryType | _: GeographyType => false
-    case _ => true
-  }
 
   /** Returns a function that converts Spark's representation of a value, a number, to a literal of the field's type. */
   private def literal(field: NestedField): Long => Literal = field.fieldType match {

@@ -81,7 +81,7 @@ final private[orc] class OrcRowWriter(tallies: FileTallies)
       vector: BytesColumnVector,
       place: OrcPlace
   ): OrcLeafWriter = {
-    val tally = tallies.ofBytes(input, t, place.counted)
+    val tally = tallies.ofBytes(input, t, place.name, place.counted)
     t match {
       case StringType => new OrcStringLeaf(place, vector, tally)
       case UuidType => new OrcUuidLeaf(place, vector, tally)

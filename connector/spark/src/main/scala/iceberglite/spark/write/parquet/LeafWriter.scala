@@ -4,7 +4,7 @@ import org.apache.parquet.io.api.Binary
 import org.apache.spark.sql.catalyst.expressions.SpecializedGetters
 
 import iceberglite.data.parquet.shred.{LeafColumn, LeafShredder}
-import iceberglite.metrics.{DoubleCollector, FloatCollector, FloatingValues}
+import iceberglite.metrics.{CollectedValues, DoubleCollector, FloatCollector, SpatialCollector}
 import iceberglite.spark.write.files.{RowBytes, RowFaults, SparkRowSource, TimeOfDay, UuidText}
 
 /** Writes primitive values of Spark's rows to one column of the file. */
@@ -58,7 +58,7 @@ final private[parquet] class ParquetFloatLeaf(target: LeafColumn) extends LeafWr
       column.write(value, repetition, definition)
     }
 
-  override def floating: Option[FloatingValues] = Some(range.values)
+  override def collected: Option[CollectedValues] = Some(range.values)
 }
 
 final private[parquet] class ParquetDoubleLeaf(target: LeafColumn) extends LeafWriter(target) {
@@ -72,7 +72,7 @@ final private[parquet] class ParquetDoubleLeaf(target: LeafColumn) extends LeafW
       column.write(value, repetition, definition)
     }
 
-  override def floating: Option[FloatingValues] = Some(range.values)
+  override def collected: Option[CollectedValues] = Some(range.values)
 }
 
 /** Writes decimals of up to 9 digits, as ints. */
@@ -123,6 +123,20 @@ final private[parquet] class ParquetBinaryLeaf(target: LeafColumn) extends LeafW
   override def write(values: SpecializedGetters, ordinal: Int, repetition: Int): Unit =
     if (values.isNullAt(ordinal)) writeNull(repetition)
     else column.write(Binary.fromReusedByteArray(values.getBinary(ordinal)), repetition, definition)
+}
+
+/** Writes values of types geometry and geography after a check. */
+final private[parquet] class ParquetGeometryLeaf(target: LeafColumn, collector: SpatialCollector)
+    extends LeafWriter(target) {
+  override def write(values: SpecializedGetters, ordinal: Int, repetition: Int): Unit =
+    if (values.isNullAt(ordinal)) writeNull(repetition)
+    else {
+      val wkb = values.getBinary(ordinal)
+      collector.add(java.nio.ByteBuffer.wrap(wkb), target.name)
+      column.write(Binary.fromReusedByteArray(wkb), repetition, definition)
+    }
+
+  override def collected: Option[CollectedValues] = Some(collector.values)
 }
 
 final private[parquet] class ParquetFixedLeaf(target: LeafColumn) extends LeafWriter(target) {

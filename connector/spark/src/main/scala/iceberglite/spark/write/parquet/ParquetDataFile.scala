@@ -8,7 +8,7 @@ import iceberglite.data.WrittenFile
 import iceberglite.spec.file.FileFormat
 import iceberglite.data.parquet.{FinishedParquet, ParquetFileSettings, ParquetOutput}
 import iceberglite.data.parquet.shred.Shredder
-import iceberglite.metrics.{FloatingValues, MetricsModes}
+import iceberglite.metrics.{CollectedValues, MetricsModes}
 import iceberglite.parquet.ParquetMetrics
 import iceberglite.spark.write.files.{DataFileWriter}
 import iceberglite.spec.schema.Schema
@@ -35,7 +35,7 @@ final private[parquet] class ParquetDataFile(
 
   override def flush(): Unit = file.flush()
 
-  override def finish(): WrittenFile = ParquetDataFile.written(path, file.finish(), schema, modes, rows.floating)
+  override def finish(): WrittenFile = ParquetDataFile.written(path, file.finish(), schema, modes, rows.collected)
 
   override def abandon(): Unit = file.abandon()
 }
@@ -45,16 +45,16 @@ private[parquet] object ParquetDataFile {
   /**
    * Returns the metadata of a complete file.
    *
-   * @param floating the metrics of floating-point columns by field id
+   * @param collected the metrics that are not in the footer, by field id
    */
   def written(
       path: String,
       finished: FinishedParquet,
       schema: Schema,
       modes: MetricsModes,
-      floating: Map[Int, FloatingValues]
+      collected: Map[Int, CollectedValues]
   ): WrittenFile = {
-    val metrics = ParquetMetrics.of(finished.footer, schema, modes, floating)
+    val metrics = ParquetMetrics.of(finished.footer, schema, modes, collected)
     WrittenFile(path, FileFormat.Parquet, metrics.recordCount, finished.length, metrics.metrics, metrics.splitOffsets)
   }
 }

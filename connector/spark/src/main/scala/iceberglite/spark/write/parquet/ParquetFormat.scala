@@ -66,7 +66,7 @@ final private[write] class ParquetFormat(
 
       override def write(index: Int, path: String): WrittenFile = {
         val copied = copy.write(copy.files(index), DataOutput.of(io, path))
-        ParquetDataFile.written(path, copied.file, schema, modes, copied.floating)
+        ParquetDataFile.written(path, copied.file, schema, modes, copied.collected)
       }
 
       override def close(): Unit = copy.close()

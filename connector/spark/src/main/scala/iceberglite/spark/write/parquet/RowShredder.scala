@@ -5,6 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.{GenericInternalRow, Specialize
 import org.apache.spark.sql.types.{ByteType, Decimal, ShortType}
 
 import iceberglite.data.parquet.shred.{FieldShredder, LeafColumn, Shredder, ShredderBuilder}
+import iceberglite.metrics.SpatialCollector
 import iceberglite.spark.write.files.{InputField, InputSource, SparkRowSource, VariantParts}
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.types.Type._
@@ -58,7 +59,9 @@ private[parquet] object RowShredder {
       case StringType => new ParquetStringLeaf(column)
       case UuidType => new ParquetUuidLeaf(column)
       case FixedType(_) => new ParquetFixedLeaf(column)
-      case BinaryType | _: GeometryType | _: GeographyType => new ParquetBinaryLeaf(column)
+      case BinaryType => new ParquetBinaryLeaf(column)
+      case t: GeometryType => new ParquetGeometryLeaf(column, new SpatialCollector(t))
+      case t: GeographyType => new ParquetGeometryLeaf(column, new SpatialCollector(t))
       case other =>
         throw Unsupported(s"writing column ${column.name} of type $other", "Remove the column from the table")
     }

@@ -1,0 +1,47 @@
+package iceberglite.spark.rules
+
+import org.apache.spark.sql.catalyst.expressions.objects.Invoke
+import org.apache.spark.sql.catalyst.expressions.{
+  ApplyFunctionExpression,
+  EqualTo,
+  Expression,
+  Literal
+}
+
+import iceberglite.spark.function.{Geometries, SpatialFunctions}
+import iceberglite.spec.geo.BoundingBox
+
+/** A condition that a column and a constant geometry intersect: `system.st_intersects(geom, system.st_box(...))`. */
+private[rules] object SpatialCondition {
+
+  /** Returns the column, and the box that contains the constant geometry. */
+  def unapply(e: Expression): Option[(Expression, BoundingBox)] = e match {
+    case Invoke(Literal(SpatialFunctions.Intersects, _), _, _, Seq(PushableColumn(column), Constant(box)), _, _, _, _) =>
+      Some(column -> box)
+    case Invoke(Literal(SpatialFunctions.Intersects, _), _, _, Seq(Constant(box), PushableColumn(column)), _, _, _, _) =>
+      Some(column -> box)
+    case _ => None
+  }
+
+  /** Returns a condition that a scan can use to skip files. It is true for all rows for which the condition is true. */
+  def test(column: Expression, box: BoundingBox): Expression = {
+    val sides = Seq(box.xMin, box.yMin, box.xMax, box.yMax).map(Literal(_))
+    EqualTo(ApplyFunctionExpression(SpatialFunctions.BoxTest, column +: sides), Literal(1))
+  }
+
+  /** Matches the condition of [[test]]. */
+  object Test {
+    def unapply(e: Expression): Boolean = e match {
+      case EqualTo(ApplyFunctionExpression(SpatialFunctions.BoxTest, _), _) => true
+      case _ => false
+    }
+  }
+
+  /** A constant that is neither null nor an empty geometry. Spark has already computed constant calls of functions. */
+  private object Constant {
+    def unapply(e: Expression): Option[BoundingBox] = e match {
+      case Literal(wkb: Array[Byte], _) => Geometries.box(wkb)
+      case _ => None
+    }
+  }
+}
