@@ -62,8 +62,22 @@ object MetricsRules extends RuleBook("metrics", "Metrics of files") {
   val noBounds: Rule = rule(
     "no-bounds",
     "Manifests",
-    "Variant, geometry and geography columns have no bounds, so filters on these columns skip no files."
+    "Variant columns have no bounds, so filters on these columns skip no files."
   )("core/parquet/ParquetMetrics.scala")
+
+  val spatialBounds: Rule = rule(
+    "spatial-bounds",
+    "Metadata (adopted version 3)",
+    "Bounds of geometry and geography columns are points of the least and greatest coordinates, without NaN. A " +
+      "geography column has bounds only if all of its values are points, because other edges leave these ranges."
+  )("spec/geo/Extent.scala", "spec/geo/BoundingBox.scala", "spec/geo/Wkb.scala", "core/metrics/SpatialCollector.scala")
+
+  val spatialFilters: Rule = rule(
+    "spatial-filters",
+    "Metadata (adopted version 3)",
+    "A filter that a geometry intersects a box skips the files whose bounds do not intersect it. The lower bound of a " +
+      "geography may have a greater x than the upper bound; then x is unlimited."
+  )("spec/expr/RangeEvaluator.scala", "spec/file/MetricsEvaluator.scala")
 
   val uuids: Rule = rule(
     "uuids",

@@ -32,6 +32,19 @@ object SparkRules extends RuleBook("spark", "Spark") {
     "spark/write/files/VariantParts.scala"
   )
 
+  val spatialColumns: Rule = rule(
+    "spatial-columns",
+    "Types, defaults, transforms (version 3)",
+    "Columns are declared as GEOMETRY or GEOGRAPHY with a CRS and an edge algorithm. Their values are WKB; other bytes " +
+      "are rejected when they are written."
+  )("spark/convert/SpatialUdt.scala", "spark/sql/NewTypeColumns.scala", "core/metrics/SpatialCollector.scala")
+
+  val spatialFunctions: Rule = rule(
+    "spatial-functions",
+    "Types, defaults, transforms (version 3)",
+    "Functions convert geometries from and to WKT, and a filter on st_intersects with a constant geometry skips files."
+  )("spark/function/SpatialFunctions.scala", "spark/function/Geometries.scala", "spark/rules/SpatialCondition.scala")
+
   val variantsKept: Rule = rule(
     "variants-kept",
     "Semi-structured Types",

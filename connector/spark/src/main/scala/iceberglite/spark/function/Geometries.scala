@@ -34,10 +34,8 @@ private[iceberglite] object Geometries {
 
   /** Parses well-known text (WKT). @throws InvalidArgument if the text is not WKT */
   def fromText(wkt: String): Array[Byte] = {
-    def invalid(reason: String) = {
-      val shown = if (wkt.length > ShownCharacters) s"${wkt.take(ShownCharacters)}..." else wkt
-      throw InvalidArgument("WKT", shown, s"The text is not a geometry. $reason")
-    }
+    def invalid(reason: String) =
+      throw InvalidArgument("WKT", shortened(wkt), s"The text is not a geometry. ${shortened(reason)}")
     if (wkt.trim.regionMatches(true, 0, "SRID=", 0, 5))
       invalid("Remove the SRID: the column has the coordinate reference system")
     if (depth(wkt) > Wkb.MaxDepth) invalid(s"More than ${Wkb.MaxDepth} parentheses contain each other")
@@ -47,6 +45,9 @@ private[iceberglite] object Geometries {
       case InvalidArgument(_, _, reason) => invalid(reason)
     }
   }
+
+  private def shortened(text: String): String =
+    if (text.length > ShownCharacters) s"${text.take(ShownCharacters)}..." else text
 
   /** Returns the maximum number of parentheses that contain each other. JTS uses a stack frame for each of them. */
   private def depth(text: String): Int = {
@@ -77,7 +78,7 @@ private[iceberglite] object Geometries {
     try operation
     catch {
       case e: InvalidArgument => throw e
-      case NonFatal(e) => throw InvalidArgument("geometry", s"WKB of ${wkb.length} bytes", String.valueOf(e.getMessage))
+      case NonFatal(e) => throw InvalidArgument("geometry", s"WKB of ${wkb.length} bytes", shortened(s"${e.getMessage}"))
     }
 
   /**

@@ -91,7 +91,7 @@ private[iceberglite] object SpatialFunctions {
   case object Intersects extends Spatial[java.lang.Boolean]("st_intersects", Seq.fill(2)(BinaryType), BooleanType) {
 
     /** The latest second argument, which is usually the same for all rows of a query. */
-    @volatile private var latest: Geometries.Prepared = _
+    @transient @volatile private var latest: Geometries.Prepared = _
 
     private def prepared(wkb: Array[Byte]): Geometries.Prepared = {
       val cached = latest

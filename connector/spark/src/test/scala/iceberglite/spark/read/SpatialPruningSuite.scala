@@ -1,0 +1,130 @@
+package iceberglite.spark.read
+
+import java.nio.ByteBuffer
+
+import scala.util.Random
+
+import org.apache.iceberg.types.Types
+import org.apache.iceberg.{Schema => PeerSchema}
+import org.apache.spark.sql.{Row, SparkSession}
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.conformance.{MetricsRules, SparkRules}
+import iceberglite.spark.SharedSession
+import iceberglite.spark.rules.RewriteFunctionsToRanges
+import iceberglite.spark.types.JavaTables
+import iceberglite.spark.write.WriteFixture
+
+/** Tests that filters on `st_intersects` skip files by their bounds, and never lose a row. */
+class SpatialPruningSuite extends AnyFunSuite with JavaTables with WriteFixture {
+  override lazy val spark: SparkSession = SharedSession.liteExtensions
+
+  private val functions = "lite.system"
+
+  /** Returns the number of files in the plan of a query. */
+  private def planned(query: String): Int = {
+    val plan = sql(query).queryExecution.executedPlan.toString
+    "files=(\\d+) of".r.findFirstMatchIn(plan).map(_.group(1).toInt).getOrElse(fail(plan))
+  }
+
+  private def ids(condition: String, table: String): Seq[Long] =
+    rows(s"SELECT id FROM $table WHERE $condition ORDER BY id").map(_.getLong(0))
+
+  /** Returns the ids without push-down: Spark evaluates the condition on all rows. */
+  private def unpruned(condition: String, table: String): Seq[Long] = {
+    val rule = RewriteFunctionsToRanges.getClass.getName.stripSuffix("$")
+    withConf("spark.sql.optimizer.excludedRules" -> rule) {
+      assert(planned(s"SELECT id FROM $table WHERE $condition") == planned(s"SELECT id FROM $table"))
+      ids(condition, table)
+    }
+  }
+
+  private def shape(random: Random, x: Double, y: Double): String = {
+    def near = s"${x + random.nextInt(80) / 10.0} ${y + random.nextInt(80) / 10.0}"
+    val (a, b, c) = (near, near, near)
+    random.nextInt(9) match {
+      case 0 => "POINT EMPTY"
+      case 1 => s"LINESTRING ($a, $b, $c)"
+      case 2 => s"POLYGON (($a, $b, $c, $a))"
+      case 3 => s"MULTIPOINT (($a), ($b))"
+      case 4 => s"GEOMETRYCOLLECTION (POINT ($a), LINESTRING ($b, $c))"
+      case 5 => s"POINT (${x + 1} NaN)"
+      case _ => s"POINT ($a)"
+    }
+  }
+
+  for ((format, t) <- Seq("parquet", "orc", "avro").map(_ -> "GEOMETRY") :+ ("parquet" -> "GEOGRAPHY"))
+    test(s"the same rows are found with and without bounds of $t in $format, in fewer files", MetricsRules.spatialFilters) {
+      val random = new Random(11)
+      val table = newTable()
+      sql(s"CREATE TABLE $table (id BIGINT, s STRUCT<g: $t>) USING iceberg TBLPROPERTIES ('format-version' = '3', " +
+        s"'write.format.default' = '$format')")
+      for (cell <- 0 until 12) {
+        val (x, y) = ((cell % 4) * 40.0 - 80, (cell / 4) * 40.0 - 60)
+        val values = (0 until 8).map { i =>
+          // All values of some files are points, so that geographies have bounds.
+          val text = if (cell % 2 == 0) s"POINT (${x + random.nextInt(9)} ${y + random.nextInt(9)})" else shape(random, x, y)
+          if (random.nextInt(8) == 0) s"(${cell * 100 + i}, NULL)" else s"(${cell * 100 + i}, '$text')"
+        }
+        sql(s"INSERT INTO $table SELECT /*+ COALESCE(1) */ id, named_struct('g', $functions.st_geomfromtext(g)) FROM " +
+          s"VALUES ${values.mkString(", ")} AS v(id, g)")
+      }
+      var skipped = 0
+      for (_ <- 0 until 6) {
+        val (x, y) = (random.nextInt(160) - 80, random.nextInt(120) - 60)
+        val box = s"$functions.st_box($x, $y, ${x + random.nextInt(40)}, ${y + random.nextInt(40)})"
+        val test = s"$functions.st_intersects(s.g, $box)"
+        val other = s"$functions.st_intersects($functions.st_geomfromtext('${shape(random, -80, -60)}'), s.g)"
+        for (condition <- Seq(test, s"NOT $test", s"$test OR $other", s"$test AND id % 2 = 0", s"($other) IS NULL")) {
+          assert(ids(condition, table) == unpruned(condition, table), condition)
+        }
+        skipped += 12 - planned(s"SELECT id FROM $table WHERE $test")
+      }
+      assert(skipped > (if (t == "GEOMETRY") 50 else 20), skipped)
+    }
+
+  test("a box is pushed down, and only the files whose bounds it intersects are opened", SparkRules.spatialFunctions) {
+    val table = newTable()
+    sql(s"CREATE TABLE $table (id BIGINT, g GEOMETRY, b BINARY) USING iceberg TBLPROPERTIES ('format-version' = '3')")
+    (0 until 20).foreach { i =>
+      sql(s"INSERT INTO $table VALUES ($i, $functions.st_point($i, $i), $functions.st_point($i, $i))")
+    }
+    val two = s"$functions.st_intersects(g, $functions.st_box(3.5, 0, 5, 9))"
+    val plan = sql(s"SELECT id FROM $table WHERE $two").queryExecution.executedPlan.toString
+    assert(plan.contains("g INTERSECTS BOX(3.5 0.0, 5.0 9.0)") && plan.contains("files=2 of"), plan)
+    assert(!plan.contains("st_boxtest"), plan)
+    assert(ids(two, table) == Seq(4L, 5L))
+    assert(planned(s"SELECT id FROM $table WHERE $two OR id = 17") == 3)
+    assert(planned(s"SELECT id FROM $table WHERE NOT $two") == 20)
+    assert(planned(s"SELECT id FROM $table WHERE $functions.st_intersects(b, $functions.st_box(3.5, 0, 5, 9))") == 20)
+    assert(ids(s"$functions.st_intersects(b, $functions.st_box(3.5, 0, 5, 9))", table) == Seq(4L, 5L))
+    assert(planned(s"SELECT id FROM $table WHERE g IS NULL") == 0)
+    val none = s"$functions.st_intersects(g, $functions.st_geomfromtext('POINT EMPTY'))"
+    assert(ids(none, table).isEmpty && ids(s"$functions.st_intersects(g, NULL)", table).isEmpty)
+    sql(s"DELETE FROM $table WHERE $two")
+    assert(rows(s"SELECT count(*) FROM $table WHERE $two OR id < 6") == Seq(Row(4L)))
+    sql(s"UPDATE $table SET g = $functions.st_point(4, 4) WHERE $functions.st_intersects(g, $functions.st_point(9, 9))")
+    assert(ids(two, table) == Seq(9L))
+  }
+
+  test("files of other writers without bounds, with unchecked values and across the antimeridian lose no row") {
+    val t = newTable()
+    val table = javaTable(
+      t,
+      new PeerSchema(
+        Types.NestedField.optional(1, "id", Types.LongType.get),
+        Types.NestedField.optional(2, "g", Types.GeographyType.crs84)
+      )
+    )
+    def wkb(text: String) =
+      ByteBuffer.wrap(rows(s"SELECT $functions.st_geomfromtext('$text')").head.getAs[Array[Byte]](0))
+    append(table, Seq(Seq(1L, wkb("LINESTRING (179 0, -179 0)")), Seq(2L, wkb("POINT (5 5)")), Seq(3L, null)))
+    val condition = s"$functions.st_intersects(g, $functions.st_box(-1, -1, 1, 1))"
+    assert(ids(condition, t) == Seq(1L) && unpruned(condition, t) == Seq(1L))
+    append(table, Seq(Seq(4L, ByteBuffer.wrap(Array[Byte](1)))))
+    sql(s"REFRESH TABLE $t")
+    val error = messages(intercept[Exception](ids(condition, t)))
+    assert(error.contains("The bytes are not a geometry"), error)
+    assert(ids("g = X'01'", t) == Seq(4L))
+  }
+}
