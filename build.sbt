@@ -157,7 +157,7 @@ lazy val spark = (project in file("connector/spark"))
     // In a single JVM, these tests would end long after those of all other projects.
     Tiers.split(Slow, suitesWithServers, parts = 3, apart = true),
     assembly / assemblyJarName := s"iceberg-lite-spark-3.5_${scalaBinaryVersion.value}-${version.value}.jar",
-    // Spark provides Scala and all libraries of the connector. Libraries that are added later must be shaded.
+    // Spark provides Scala and all libraries of the connector except JTS, which is shaded, as later ones must be.
     assembly / assemblyOption := (assembly / assemblyOption).value.withIncludeScala(false),
     assembly / assemblyShadeRules := Dependencies.shaded,
     assembly / assemblyMergeStrategy := {

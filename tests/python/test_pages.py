@@ -1,4 +1,4 @@
-"""The code of the tutorials runs, with the output that the pages show."""
+"""The code of the tutorials and of some guides runs, with the output that the pages show."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 DOCS = Path(__file__).resolve().parent.parent.parent / "docs"
-PAGES = [DOCS / "tour.md", *sorted((DOCS / "tutorials").glob("*.md"))]
+PAGES = [DOCS / "tour.md", DOCS / "geospatial.md", *sorted((DOCS / "tutorials").glob("*.md"))]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.stem))

@@ -53,5 +53,8 @@ final class DoubleCollector {
   def nanCount: Long = nans
 
   def values: CollectedValues =
-    CollectedValues(Some(nans), if (minimum <= maximum) Some((DoubleLiteral(minimum), DoubleLiteral(maximum))) else None)
+    CollectedValues(
+      Some(nans),
+      if (minimum <= maximum) Some((DoubleLiteral(minimum), DoubleLiteral(maximum))) else None
+    )
 }

@@ -21,7 +21,7 @@ final class SpatialCollector(t: PrimitiveType) {
    */
   def add(wkb: ByteBuffer, column: String): Unit = SpatialCollector.addTo(extent, wkb, column)
 
-  /** Adds a value of an existing file, which another writer may not have checked. If it is not WKB, there are no bounds. */
+  /** Adds a value of a file, which another writer may not have checked. If it is not WKB, there are no bounds. */
   def addStored(wkb: ByteBuffer): Unit =
     try Wkb.addTo(extent, wkb)
     catch { case _: InvalidArgument => isComplete = false }

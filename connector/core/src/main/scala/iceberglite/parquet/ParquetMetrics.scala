@@ -32,8 +32,8 @@ object ParquetMetrics {
    * only sizes, as in Apache Iceberg, because their values do not correspond to rows.
    *
    * @param collected metrics that the writer collected for floating point columns and columns of geometries. For other
-   *   columns, and for files of other writers, the statistics in the footer are used. These statistics contain no usable
-   *   bounds if a value is NaN
+   *   columns, and for files of other writers, the statistics in the footer are used. These statistics contain no
+   *   usable bounds if a value is NaN
    */
   def of(
       footer: ParquetMetadata,

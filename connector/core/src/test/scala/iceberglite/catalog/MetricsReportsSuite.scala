@@ -10,6 +10,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.catalog.rest.StubServer._
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.expr.Expression._
+import iceberglite.spec.geo.BoundingBox
 import iceberglite.spec.expr.Term
 import iceberglite.spec.json.JsonValue
 import iceberglite.spec.partition.Bucket
@@ -171,7 +172,10 @@ class MetricsReportsSuite extends AnyFunSuite {
     val column = Term.Named("c")
     val filter = And(
       Or(Equal(column, IntLiteral(4711)), In(column, Set(StringLiteral("secret"), StringLiteral("secret 2")))),
-      And(StartsWith(column, "secret"), Not(IsNull(Term.Transformed(Bucket(16), column))))
+      And(
+        And(StartsWith(column, "secret"), BoxIntersects(column, BoundingBox(4711, 4711, 4711, 4711))),
+        Not(IsNull(Term.Transformed(Bucket(16), column)))
+      )
     )
     val scan =
       MetricsReport.OfScan("lite.db.t", 1, filter, 2, Vector.empty, Map("time" -> Metric.timed(5)), Map("a" -> "b"))
@@ -179,6 +183,7 @@ class MetricsReportsSuite extends AnyFunSuite {
     assert(!text.contains("4711") && !text.contains("secret"))
     val json = JsonValue.parse("report", text)
     assert(json("filter").string("type") == "and" && json("filter")("left")("left").string("value") == "(int)")
+    assert(json("filter")("right")("left")("right").string("type") == "not-null")
     assert("\\(string\\)".r.findAllIn(text).size == 2) // one for IN, and one for STARTS WITH
     assert(json("metrics")("time").string("time-unit") == "nanoseconds" && json("metadata").string("a") == "b")
   }

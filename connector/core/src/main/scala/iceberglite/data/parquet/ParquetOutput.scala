@@ -40,7 +40,15 @@ object ParquetFileSettings {
   ): ParquetFileSettings = {
     val messageType = settings.details.messageType(schema)
     val properties = settings.properties(schema, messageType)
-    ParquetFileSettings(messageType, properties, codecs, settings.compression, settings, keyValues, spatialColumns(schema))
+    ParquetFileSettings(
+      messageType,
+      properties,
+      codecs,
+      settings.compression,
+      settings,
+      keyValues,
+      spatialColumns(schema)
+    )
   }
 
   private def spatialColumns(schema: Schema): Map[Int, PrimitiveType] = schema.byId.flatMap { case (id, field) =>

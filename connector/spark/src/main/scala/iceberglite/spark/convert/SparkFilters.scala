@@ -133,7 +133,8 @@ final class SparkFilters(schema: Schema, caseSensitive: Boolean, stringValues: I
   /** Converts a test of the box of a geometry. A geometry may be outside of the box that contains it. */
   private def boxTest(reference: NamedReference, box: BoundingBox, holds: Boolean): Option[ConvertedFilter] =
     field(reference).collect {
-      case (term, _: GeometryType | _: GeographyType) if holds => ConvertedFilter(BoxIntersects(term, box), exact = false)
+      case (term, _: GeometryType | _: GeographyType) if holds =>
+        ConvertedFilter(BoxIntersects(term, box), exact = false)
     }
 
   /** Converts an IN predicate. If the list contains a null, the predicate is true or null, but never false. */

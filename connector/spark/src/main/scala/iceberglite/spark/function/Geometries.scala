@@ -73,12 +73,13 @@ private[iceberglite] object Geometries {
     in(wkb)(new WKBReader().read(wkb))
   }
 
-  /** Runs an operation of JTS. @throws InvalidArgument if JTS rejects the geometry, for example one that is not valid */
+  /** Runs an operation of JTS. @throws InvalidArgument if JTS rejects the geometry */
   private def in[A](wkb: Array[Byte])(operation: => A): A =
     try operation
     catch {
       case e: InvalidArgument => throw e
-      case NonFatal(e) => throw InvalidArgument("geometry", s"WKB of ${wkb.length} bytes", shortened(s"${e.getMessage}"))
+      case NonFatal(e) =>
+        throw InvalidArgument("geometry", s"WKB of ${wkb.length} bytes", shortened(s"${e.getMessage}"))
     }
 
   /**

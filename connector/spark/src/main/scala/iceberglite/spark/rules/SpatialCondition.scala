@@ -1,12 +1,7 @@
 package iceberglite.spark.rules
 
 import org.apache.spark.sql.catalyst.expressions.objects.Invoke
-import org.apache.spark.sql.catalyst.expressions.{
-  ApplyFunctionExpression,
-  EqualTo,
-  Expression,
-  Literal
-}
+import org.apache.spark.sql.catalyst.expressions.{ApplyFunctionExpression, EqualTo, Expression, Literal}
 
 import iceberglite.spark.function.{Geometries, SpatialFunctions}
 import iceberglite.spec.geo.BoundingBox
@@ -16,9 +11,27 @@ private[rules] object SpatialCondition {
 
   /** Returns the column, and the box that contains the constant geometry. */
   def unapply(e: Expression): Option[(Expression, BoundingBox)] = e match {
-    case Invoke(Literal(SpatialFunctions.Intersects, _), _, _, Seq(PushableColumn(column), Constant(box)), _, _, _, _) =>
+    case Invoke(
+          Literal(SpatialFunctions.Intersects, _),
+          _,
+          _,
+          Seq(PushableColumn(column), Constant(box)),
+          _,
+          _,
+          _,
+          _
+        ) =>
       Some(column -> box)
-    case Invoke(Literal(SpatialFunctions.Intersects, _), _, _, Seq(Constant(box), PushableColumn(column)), _, _, _, _) =>
+    case Invoke(
+          Literal(SpatialFunctions.Intersects, _),
+          _,
+          _,
+          Seq(Constant(box), PushableColumn(column)),
+          _,
+          _,
+          _,
+          _
+        ) =>
       Some(column -> box)
     case _ => None
   }

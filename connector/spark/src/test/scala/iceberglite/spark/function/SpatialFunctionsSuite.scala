@@ -82,7 +82,15 @@ class SpatialFunctionsSuite extends AnyFunSuite with WriteFixture {
   }
 
   test("invalid text, bytes and boxes are errors that name the function", SparkRules.spatialFunctions) {
-    Seq("POINT (1)", "POINT (1 2", "CIRCLE (1 2)", "", "POLYGON ((0 0, 1 1, 2 2, 3 3))", "LINESTRING (1 1)", "POINT (a b)")
+    Seq(
+      "POINT (1)",
+      "POINT (1 2",
+      "CIRCLE (1 2)",
+      "",
+      "POLYGON ((0 0, 1 1, 2 2, 3 3))",
+      "LINESTRING (1 1)",
+      "POINT (a b)"
+    )
       .foreach { text =>
         val error = failure(s"st_geomfromtext('$text')")
         assert(error.contains("Invalid value for WKT") && error.contains("st_geomfromtext"), error)

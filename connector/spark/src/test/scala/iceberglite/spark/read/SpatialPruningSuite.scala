@@ -54,7 +54,10 @@ class SpatialPruningSuite extends AnyFunSuite with JavaTables with WriteFixture 
   }
 
   for ((format, t) <- Seq("parquet", "orc", "avro").map(_ -> "GEOMETRY") :+ ("parquet" -> "GEOGRAPHY"))
-    test(s"the same rows are found with and without bounds of $t in $format, in fewer files", MetricsRules.spatialFilters) {
+    test(
+      s"the same rows are found with and without bounds of $t in $format, in fewer files",
+      MetricsRules.spatialFilters
+    ) {
       val random = new Random(11)
       val table = newTable()
       sql(s"CREATE TABLE $table (id BIGINT, s STRUCT<g: $t>) USING iceberg TBLPROPERTIES ('format-version' = '3', " +
@@ -63,7 +66,8 @@ class SpatialPruningSuite extends AnyFunSuite with JavaTables with WriteFixture 
         val (x, y) = ((cell % 4) * 40.0 - 80, (cell / 4) * 40.0 - 60)
         val values = (0 until 8).map { i =>
           // All values of some files are points, so that geographies have bounds.
-          val text = if (cell % 2 == 0) s"POINT (${x + random.nextInt(9)} ${y + random.nextInt(9)})" else shape(random, x, y)
+          val text =
+            if (cell % 2 == 0) s"POINT (${x + random.nextInt(9)} ${y + random.nextInt(9)})" else shape(random, x, y)
           if (random.nextInt(8) == 0) s"(${cell * 100 + i}, NULL)" else s"(${cell * 100 + i}, '$text')"
         }
         sql(s"INSERT INTO $table SELECT /*+ COALESCE(1) */ id, named_struct('g', $functions.st_geomfromtext(g)) FROM " +

@@ -57,7 +57,10 @@ class SpatialColumnsSuite extends AnyFunSuite with JavaTables with WriteFixture 
     assert(spark.table(t).schema("m").dataType == org.apache.spark.sql.types.BinaryType)
   }
 
-  test("columns are added, and columns of binaries and of older format versions are rejected", SparkRules.spatialColumns) {
+  test(
+    "columns are added, and columns of binaries and of older format versions are rejected",
+    SparkRules.spatialColumns
+  ) {
     val t = newTable()
     sql(s"CREATE TABLE $t (id BIGINT) USING iceberg $v3")
     sql(s"ALTER TABLE $t ADD COLUMNS (g GEOMETRY('EPSG:25832') FIRST, h GEOGRAPHY)")
@@ -125,14 +128,20 @@ class SpatialColumnsSuite extends AnyFunSuite with JavaTables with WriteFixture 
         Seq("g" -> "X''", "g" -> "X'0101000000'", "h" -> "X'01020000000000007F'", "l" -> "array(X'0109000000')").foreach {
           case (column, bytes) =>
             val error = messages(intercept[Exception](sql(s"INSERT INTO $t (id, $column) VALUES (9, $bytes)")))
-            assert(error.contains(s"geometry in column $column") && error.contains("The bytes are not a geometry"), error)
+            assert(
+              error.contains(s"geometry in column $column") && error.contains("The bytes are not a geometry"),
+              error
+            )
             assert(error.contains("INVALID_PARAMETER_VALUE"), error)
         }
       }
     }
   }
 
-  test("bounds are kept by compaction, also for geometries that other writers have not checked", MetricsRules.spatialBounds) {
+  test(
+    "bounds are kept by compaction, also for geometries that other writers have not checked",
+    MetricsRules.spatialBounds
+  ) {
     val t = newTable()
     val table = javaTable(
       t,

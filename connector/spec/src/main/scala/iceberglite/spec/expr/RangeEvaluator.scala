@@ -56,15 +56,7 @@ private[iceberglite] object RangeEvaluator {
     case LessThanOrEqual(_, v) => below(c, v)(_ <= 0)
     case GreaterThan(_, v) => above(c, v)(_ > 0)
     case GreaterThanOrEqual(_, v) => above(c, v)(_ >= 0)
-    case Equal(_, v) =>
-      val value = new Comparand(v)
-      rows => {
-        val lower = c.compareLower(rows, value)
-        lower <= 0 && {
-          val upper = c.compareUpper(rows, value)
-          if (lower == NoBound && upper == NoBound) c.mayBeOrdinary(rows) else upper >= 0 || upper == NoBound
-        } && c.mayContain(rows, v)
-      }
+    case Equal(_, v) => equalTo(c, v)
     case In(_, vs) =>
       val values = new SortedValues(vs)
       rows =>
@@ -78,6 +70,17 @@ private[iceberglite] object RangeEvaluator {
     case NotStartsWith(_, prefix) => rows => c.mayBeOrdinary(rows) && !impliesPrefix(prefix, c, rows)
     case BoxIntersects(_, box) => rows => c.mayBeOrdinary(rows) && c.box(rows).forall(_.intersects(box))
     case BoxDisjoint(_, _) => c.mayBeOrdinary
+  }
+
+  private def equalTo[S](c: ColumnRange[S], v: Literal): S => Boolean = {
+    val value = new Comparand(v)
+    rows => {
+      val lower = c.compareLower(rows, value)
+      lower <= 0 && {
+        val upper = c.compareUpper(rows, value)
+        if (lower == NoBound && upper == NoBound) c.mayBeOrdinary(rows) else upper >= 0 || upper == NoBound
+      } && c.mayContain(rows, v)
+    }
   }
 
   /**

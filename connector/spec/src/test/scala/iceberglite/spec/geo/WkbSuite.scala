@@ -20,7 +20,7 @@ class WkbSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     extent
   }
 
-  private def reasonFor(wkb: ByteBuffer): String = intercept[InvalidArgument](Wkb.box(wkb)).getMessage
+  private def reasonFor(wkb: ByteBuffer): String = intercept[InvalidArgument](Wkb.box(wkb)).reason
 
   test("bounds contain all coordinates of all geometries, without NaN", MetricsRules.spatialBounds) {
     val line = geometry(2, count(2), point(1, 5), point(-3, 2))
