@@ -75,8 +75,8 @@ object MetricsRules extends RuleBook("metrics", "Metrics of files") {
   val spatialFilters: Rule = rule(
     "spatial-filters",
     "Metadata (adopted version 3)",
-    "A filter that a geometry intersects a box skips the files whose bounds do not intersect it. The lower bound of a " +
-      "geography may have a greater x than the upper bound; then x is unlimited."
+    "A filter that a geometry intersects a box skips the files whose bounds do not intersect it. The lower bound of " +
+      "a geography may have a greater x than the upper bound; then x is unlimited."
   )("spec/expr/RangeEvaluator.scala", "spec/file/MetricsEvaluator.scala")
 
   val uuids: Rule = rule(

@@ -35,8 +35,8 @@ object SparkRules extends RuleBook("spark", "Spark") {
   val spatialColumns: Rule = rule(
     "spatial-columns",
     "Types, defaults, transforms (version 3)",
-    "Columns are declared as GEOMETRY or GEOGRAPHY with a CRS and an edge algorithm. Their values are WKB; other bytes " +
-      "are rejected when they are written."
+    "Columns are declared as GEOMETRY or GEOGRAPHY with a CRS and an edge algorithm. Their values are WKB; other " +
+      "bytes are rejected when they are written."
   )("spark/convert/SpatialUdt.scala", "spark/sql/NewTypeColumns.scala", "core/metrics/SpatialCollector.scala")
 
   val spatialFunctions: Rule = rule(

@@ -31,8 +31,8 @@ final private[sql] class NewTypeColumns(session: SparkSession) {
       val table = tableOf(reader).filter(_ => containsType(reader)).map(CatalogNames.resolve(session, _))
       table.collect { case (catalog: LiteCatalog, ident) => (catalog, ident) }.flatMap { case (catalog, ident) =>
         val inSessionCatalog = catalog.name == CatalogNames.SessionCatalog
-        val types = TypeParameters.in(sql)
-        Some(new ParserOfTypes(types.parameters).parsePlan(types.sql)).filter {
+        val types = ListedTypes.in(sql)
+        Some(new ParserOfTypes(types.listed).parsePlan(types.sql)).filter {
           case create: CreateTable => isOwn(create.tableSpec, inSessionCatalog)
           case replace: ReplaceTable => isOwn(replace.tableSpec, inSessionCatalog)
           case _: AddColumns => !inSessionCatalog || catalog.isIcebergTable(ident)
@@ -65,15 +65,16 @@ private object NewTypeColumns {
   private val Spatial = Seq(SpatialUdt.Geometry, SpatialUdt.Geography)
   private val Names = Variant +: Spatial
 
-  /** Spark's parser with the types. @param parameters the lists of parameters to which numbers in parentheses refer */
-  final private class ParserOfTypes(parameters: Vector[Vector[String]]) extends SparkSqlParser {
+  /** Spark's parser with the types. @param listed the types to which numbers in parentheses refer */
+  final private class ParserOfTypes(listed: Vector[SpatialUdt]) extends SparkSqlParser {
     override val astBuilder: SparkSqlAstBuilder = new SparkSqlAstBuilder {
       override def visitPrimitiveDataType(ctx: SqlBaseParser.PrimitiveDataTypeContext): DataType = {
         val name = ctx.getStart.getText.toUpperCase
-        def listed = if (ctx.INTEGER_VALUE.isEmpty) Vector.empty else parameters(ctx.INTEGER_VALUE(0).getText.toInt)
+        val parameters = (0 until ctx.INTEGER_VALUE.size).map(ctx.INTEGER_VALUE(_).getText.toInt)
         if (ctx.getText.equalsIgnoreCase(Variant)) new VariantUdt
-        else if (Spatial.contains(name) && ctx.INTEGER_VALUE.size <= 1)
-          SparkErrors.in(ctx.getText)(SpatialUdt.of(name, listed))
+        else if (Spatial.contains(name) && parameters.isEmpty) SpatialUdt.of(name, Vector.empty)
+        else if (Spatial.contains(name) && parameters.size == 1 && listed.isDefinedAt(parameters.head))
+          listed(parameters.head)
         else super.visitPrimitiveDataType(ctx)
       }
     }
@@ -82,24 +83,28 @@ private object NewTypeColumns {
   /**
    * A statement in which the parameters of types are replaced by numbers: Spark's grammar permits only numbers there.
    *
-   * @param parameters the lists of parameters, to which the numbers refer
+   * @param listed the types with parameters, to which the numbers refer
    */
-  final private case class TypeParameters(sql: String, parameters: Vector[Vector[String]])
+  final private case class ListedTypes(sql: String, listed: Vector[SpatialUdt])
 
-  private object TypeParameters {
-    def in(sql: String): TypeParameters = {
+  private object ListedTypes {
+
+    /** @throws iceberglite.spark.error.StatementError if the parameters of a type are not valid */
+    def in(sql: String): ListedTypes = {
       val reader = new SqlReader(sql)
       val text = new StringBuilder
-      var parameters = Vector.empty[Vector[String]]
+      var listed = Vector.empty[SpatialUdt]
       var copied = 0
       while (reader.peek.kind != SqlToken.End) {
-        if (Spatial.exists(reader.take().isWord) && isList(reader)) {
-          text.append(sql.substring(copied, reader.last.end)).append(s"(${parameters.size})")
-          parameters :+= list(reader)
+        val name = reader.take()
+        if (Spatial.exists(name.isWord) && isList(reader)) {
+          text.append(sql.substring(copied, name.end)).append(s"(${listed.size})")
+          val parameters = list(reader)
+          listed :+= SparkErrors.in(reader.textSince(name))(SpatialUdt.of(name.text.toUpperCase, parameters))
           copied = reader.last.end
         }
       }
-      TypeParameters(text.append(sql.substring(copied)).toString, parameters)
+      ListedTypes(text.append(sql.substring(copied)).toString, listed)
     }
 
     private def isList(reader: SqlReader): Boolean = reader.peek.isSymbol("(") && reader.ahead(1).kind == SqlToken.Text

@@ -111,6 +111,32 @@ class SpatialPruningSuite extends AnyFunSuite with JavaTables with WriteFixture 
     assert(ids(two, table) == Seq(9L))
   }
 
+  test("without the extensions, functions work, and filters skip no files") {
+    val table = newTable()
+    sql(s"CREATE TABLE $table (id BIGINT, g GEOMETRY) USING iceberg TBLPROPERTIES ('format-version' = '3')")
+    (1 to 2).foreach(i => sql(s"INSERT INTO $table VALUES ($i, $functions.st_point($i, $i))"))
+    inSession(SharedSession.withoutExtensions) { session =>
+      val box = s"$functions.st_box(2, 2, 4, 4)"
+      val query = s"SELECT id, $functions.st_astext(g) FROM $table WHERE $functions.st_intersects(g, $box)"
+      assert(session.sql(query).collect().toSeq == Seq(Row(2L, "POINT (2 2)")))
+      assert(session.sql(query).queryExecution.executedPlan.toString.contains("files=2 of"))
+      session.sql(s"INSERT INTO $table VALUES (3, $functions.st_point(3, 3))")
+    }
+    assert(ids(s"$functions.st_intersects(g, $functions.st_box(2, 2, 4, 4))", table) == Seq(2L, 3L))
+  }
+
+  test("filters on geometries find the rows of tables of format version 4, which have no bounds") {
+    val table = newTable()
+    sql(s"CREATE TABLE $table (id BIGINT, g GEOMETRY) USING iceberg TBLPROPERTIES ('format-version' = '3')")
+    sql(s"INSERT INTO $table VALUES (1, $functions.st_point(1, 1)), (2, NULL)")
+    sql(s"ALTER TABLE $table SET TBLPROPERTIES ('format-version' = '4')")
+    sql(s"INSERT INTO $table VALUES (3, $functions.st_point(3, 3))")
+    val condition = s"$functions.st_intersects(g, $functions.st_box(2, 2, 4, 4))"
+    assert(ids(condition, table) == Seq(3L) && ids(s"NOT $condition", table) == Seq(1L))
+    sql(s"DELETE FROM $table WHERE $condition")
+    assert(ids("true", table) == Seq(1L, 2L))
+  }
+
   test("files of other writers without bounds, with unchecked values and across the antimeridian lose no row") {
     val t = newTable()
     val table = javaTable(

@@ -54,6 +54,12 @@ class SpatialColumnsSuite extends AnyFunSuite with JavaTables with WriteFixture 
     val copy = newTable()
     sql(created.replace(t, copy).replaceAll("LOCATION '[^']*'", ""))
     assert(types(copy) == types(t))
+    val like = newTable()
+    sql(s"CREATE TABLE $like LIKE $t")
+    assert(types(like) == types(t))
+    def details(table: String) = rows(s"DESCRIBE EXTENDED $table").map(r => r.getString(0) -> r.getString(1))
+    assert(details(t).map(_._1).contains("Table Properties") && details(t).contains("m" -> "geometry(EPSG:3857)"))
+    assert(details(t).map(_._1).containsSlice(Seq("# Metadata Columns", "_spec_id")), details(t))
     assert(spark.table(t).schema("m").dataType == org.apache.spark.sql.types.BinaryType)
   }
 
@@ -81,7 +87,7 @@ class SpatialColumnsSuite extends AnyFunSuite with JavaTables with WriteFixture 
     assert(failure(s"ALTER TABLE $t ADD COLUMN e GEOMETRY('a, b')").contains("without commas"))
     assert(failure(s"ALTER TABLE $t ADD COLUMN e GEOMETRY('')").contains("coordinate reference system"))
     assert(failure(s"ALTER TABLE $t ADD COLUMN e GEOMETRY('a', 'b')").contains("one CRS"))
-    assert(failure(s"ALTER TABLE $t ADD COLUMN e GEOMETRY DEFAULT X'00'").contains("must be null"))
+    assert(failure(s"ALTER TABLE $t ADD COLUMN e GEOMETRY DEFAULT X'00'").contains("INVALID_DEFAULT_VALUE"))
     assert(types(t) == Seq("x geometry(OGC:CRS84)"))
   }
 
@@ -125,7 +131,9 @@ class SpatialColumnsSuite extends AnyFunSuite with JavaTables with WriteFixture 
         finally read.close()
       }
       assertUnchanged(t, "id, hex(g)") {
-        Seq("g" -> "X''", "g" -> "X'0101000000'", "h" -> "X'01020000000000007F'", "l" -> "array(X'0109000000')").foreach {
+        val invalid =
+          Seq("g" -> "X''", "g" -> "X'0101000000'", "h" -> "X'01020000000000007F'", "l" -> "array(X'0109000000')")
+        invalid.foreach {
           case (column, bytes) =>
             val error = messages(intercept[Exception](sql(s"INSERT INTO $t (id, $column) VALUES (9, $bytes)")))
             assert(

@@ -34,7 +34,8 @@ object BoundingBox {
    */
   def ofBounds(lower: Option[ByteBuffer], upper: Option[ByteBuffer], isGeography: Boolean): Option[BoundingBox] =
     for {
-      low <- lower.flatMap(PointBound.decode)
+      // Writers that treat geometries as binaries store the start of the least and greatest WKB.
+      low <- lower.filterNot(bytes => Wkb.isStart(bytes) && upper.exists(Wkb.isStart)).flatMap(PointBound.decode)
       high <- upper.flatMap(PointBound.decode)
       crosses = isGeography && low.x > high.x
       box <-

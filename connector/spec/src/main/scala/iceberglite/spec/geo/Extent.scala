@@ -1,8 +1,8 @@
 package iceberglite.spec.geo
 
 /**
- * The ranges of the coordinates of geometries, which [[Wkb.addTo]] collects. NaN coordinates are skipped, so that `POINT
- * (1 NaN)` has an x but no y.
+ * The ranges of the coordinates of geometries, which [[Wkb.addTo]] collects. NaN coordinates are skipped, so that
+ * `POINT (1 NaN)` has an x but no y.
  */
 final class Extent {
   private val x = new Extent.Axis
@@ -28,8 +28,8 @@ final class Extent {
   /**
    * Returns the bounds of a column of type geography, if all of its values are points. Edges between points on an
    * ellipsoid leave the ranges of their coordinates: they bend towards the poles, and may cross the antimeridian.
-   * Therefore, values with edges have no bounds. Bounds must be longitudes and latitudes, so other coordinates have none
-   * either.
+   * Therefore, values with edges have no bounds. Bounds must be longitudes and latitudes, so other coordinates have
+   * none either.
    */
   def geographyBounds: Option[(PointBound, PointBound)] = geometryBounds.filter { case (low, high) =>
     !edges && low.x >= -180 && high.x <= 180 && low.y >= -90 && high.y <= 90

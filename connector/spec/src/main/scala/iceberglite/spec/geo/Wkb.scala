@@ -5,8 +5,8 @@ import java.nio.{ByteBuffer, ByteOrder}
 import iceberglite.spec.IcebergError.InvalidArgument
 
 /**
- * Well-known binary (WKB, ISO 13249-3), the form in which values of the types geometry and geography are stored: points,
- * lines, polygons and their collections, with x and y and optionally z and m, in either byte order.
+ * Well-known binary (WKB, ISO 13249-3), the form in which values of the types geometry and geography are stored:
+ * points, lines, polygons and their collections, with x and y and optionally z and m, in either byte order.
  */
 object Wkb {
 
@@ -28,6 +28,16 @@ object Wkb {
    * @throws InvalidArgument if the value is not WKB
    */
   def addTo(extent: Extent, wkb: ByteBuffer): Unit = new WkbScan(wkb.duplicate(), extent).value()
+
+  /** Whether bytes begin like WKB. This is also possible for a coordinate, but unlikely. */
+  private[geo] def isStart(bytes: ByteBuffer): Boolean = bytes.remaining >= 5 && {
+    val order = bytes.get(bytes.position())
+    val in = bytes.duplicate().order(if (order == 1) ByteOrder.LITTLE_ENDIAN else ByteOrder.BIG_ENDIAN)
+    val code = in.getInt(in.position() + 1) & 0xffffffffL
+    (order == 0 || order == 1) && Ordinates.of(code / 1000).isDefined && isKind((code % 1000).toInt)
+  }
+
+  private[geo] def isKind(code: Int): Boolean = code >= Point && code <= GeometryCollection
 
   /** Returns the rectangle that contains all coordinates of a value; absent if it is empty. */
   def box(wkb: ByteBuffer): Option[BoundingBox] = {
@@ -64,7 +74,7 @@ final private class WkbScan(in: ByteBuffer, extent: Extent) {
     })
     val code = in.getInt() & 0xffffffffL
     val (kind, own) = ((code % 1000).toInt, Ordinates.of(code / 1000))
-    if (own.isEmpty || kind < Point || kind > GeometryCollection) unknown(code)
+    if (own.isEmpty || !isKind(kind)) unknown(code)
     if (expected != 0 && kind != expected) fail(s"A part has the type $kind instead of $expected")
     if (ordinates.exists(o => !own.contains(o))) fail("A part has other dimensions than the whole")
     own.foreach(body(kind, _, depth))

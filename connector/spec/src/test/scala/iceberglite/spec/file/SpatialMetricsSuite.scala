@@ -119,6 +119,13 @@ class SpatialMetricsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       assert(mightMatch(column, short, xy(1, 1), far) && mightMatch(column, xy(0, 0), short, far))
       assert(mightMatch(column, ByteBuffer.wrap("x".getBytes), ByteBuffer.wrap("y".getBytes), far))
     }
+    // The first sixteen bytes of WKB, which are two doubles
+    def truncated(x: Double) = {
+      val wkb = geometry(1, point(x, x))
+      wkb.limit(16)
+      wkb
+    }
+    assert(mightMatch("g", truncated(99), truncated(100), far) && !mightMatch("g", xy(0, 0), truncated(1), far))
     assert(mightMatch("g", xy(170, 0), xy(-170, 1), far))
     assert(!mightMatch("h", xy(170, 0), xy(-170, 1), far))
     assert(mightMatch("h", xy(170, 0), xy(-170, 1), BoundingBox(100, 0, 101, 1)))
