@@ -3,6 +3,7 @@ package iceberglite.spark.rules
 import org.apache.spark.sql.catalyst.expressions.objects.Invoke
 import org.apache.spark.sql.catalyst.expressions.{ApplyFunctionExpression, EqualTo, Expression, Literal}
 
+import iceberglite.spark.error.SparkErrors
 import iceberglite.spark.function.{Geometries, SpatialFunctions}
 import iceberglite.spec.geo.BoundingBox
 
@@ -53,7 +54,7 @@ private[rules] object SpatialCondition {
   /** A constant that is neither null nor an empty geometry. Spark has already computed constant calls of functions. */
   private object Constant {
     def unapply(e: Expression): Option[BoundingBox] = e match {
-      case Literal(wkb: Array[Byte], _) => Geometries.box(wkb)
+      case Literal(wkb: Array[Byte], _) => SparkErrors.in(SpatialFunctions.Intersects.name)(Geometries.box(wkb))
       case _ => None
     }
   }
