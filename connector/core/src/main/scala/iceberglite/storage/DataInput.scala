@@ -19,6 +19,7 @@ object DataInput {
     io match {
       case hadoop: HadoopFileIO => hadoop.local(path)
           .fold[InputFile](HadoopInputFile.fromPath(new Path(path), hadoop.configuration))(new LocalInput(_))
+      case encrypted: EncryptedFileIO => encrypted.input(path)
       case other => new WholeInput(other.read(path))
     }
   }
