@@ -4,6 +4,7 @@ import java.nio.ByteBuffer
 import java.util.Arrays
 
 import iceberglite.spec.IcebergError.UnreadableFile
+import iceberglite.spec.file.ContentFile
 
 /**
  * The key of one encrypted file. Every file has its own random key. The key is stored as the `key_metadata` of the file
@@ -45,6 +46,9 @@ object FileKey {
     require(AesGcm.KeyLengths(keyLength), s"key length $keyLength")
     new FileKey(AesGcm.randomBytes(keyLength), AesGcm.randomBytes(AadPrefixLength))
   }
+
+  /** Returns the key of a data or delete file; absent if the file is not encrypted. */
+  private[iceberglite] def of(file: ContentFile): Option[FileKey] = file.keyMetadata.map(decode(file.path, _))
 
   /**
    * Decodes the key metadata of a file.

@@ -39,7 +39,7 @@ final class FileFilters(
   def of(task: FileScanTask): Vector[BloomFilter] = {
     val types = columns.map(_.fieldType.asInstanceOf[PrimitiveType])
     val forms = types.map(ValueForm.of(_).get)
-    val source = DataSource(io, task.file.path, task.file.fileSizeInBytes, nameMapping)
+    val source = DataSource.of(io, task.file, nameMapping)
     // After a rename, other columns of such a file are read.
     if (DataFormats.of(task.file.format).isReadByNames(source)) columns.map(_ => BloomFilter.ofEverything)
     else columns.zip(filters(task, types, forms)).map { case (column, filter) =>

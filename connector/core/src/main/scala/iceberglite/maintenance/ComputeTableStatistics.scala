@@ -159,6 +159,10 @@ object ComputeTableStatistics {
       summary: Map[String, String],
       environment: Environment
   ): Either[CommitConflict, (Table, StatisticsFile)] = {
+    if (table.io.newFileKey().isDefined) throw Unsupported(
+      s"statistics of the encrypted table ${table.name}",
+      "The key of a statistics file would be readable in the metadata of the table. Nothing was written"
+    )
     val name = s"${snapshot.snapshotId}-${environment.uuid()}${BloomIndex.namePart(blobs.map(_.metadata))}.stats"
     val path = TableLocations.inside(TableLocations.metadata(table.metadata), name)
     val file = PuffinWriter.write(table.io, path, blobs.iterator).statistics(snapshot.snapshotId)

@@ -6,7 +6,7 @@ import scala.collection.mutable
 
 import iceberglite.data.{DataFormats, DataSource, DataTarget}
 import iceberglite.metrics.MetricsModes
-import iceberglite.spec.IcebergError.{UnreadableFile, ValidationFailed}
+import iceberglite.spec.IcebergError.{UnreadableFile, Unsupported, ValidationFailed}
 import iceberglite.spec.file.FileFormat
 import iceberglite.spec.metadata.{PartitionStatisticsFile, Snapshot, SummaryKey, TableMetadata}
 import iceberglite.spec.property.TableProperty
@@ -55,6 +55,10 @@ object PartitionStatisticsFiles {
       unique: UUID,
       rows: Vector[PartitionStatistics]
   ): PartitionStatisticsFile = {
+    if (io.newFileKey().isDefined) throw Unsupported(
+      s"partition statistics of the encrypted table at ${metadata.location}",
+      "The metadata of a table has no place for the key of such a file. Nothing was written"
+    )
     val (unified, version) = (unifiedOf(metadata).structType, metadata.formatVersion)
     val format = TableProperty.of(TableProperty.WriteFormat, metadata.properties)
     val path = s"${TableLocations.metadata(metadata)}/partition-stats-$snapshotId-$unique${format.extension}"

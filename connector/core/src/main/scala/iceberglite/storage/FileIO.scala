@@ -4,7 +4,7 @@ import java.io.{ByteArrayInputStream, InputStream}
 
 import scala.annotation.nowarn
 
-import iceberglite.encryption.KeyService
+import iceberglite.encryption.{FileKey, KeyService}
 import iceberglite.spec.IcebergError.{UnreadableFile, Unsupported}
 
 /**
@@ -46,6 +46,12 @@ trait FileIO extends FileSink with Serializable {
   /** Returns a `FileIO` for the same storage with a key management service. */
   def withKeyService(service: KeyService): FileIO =
     throw Unsupported(s"encryption ($service) on this storage", "Remove the encryption.* options of the catalog")
+
+  /** Returns a new random key for a new file; absent if the files of the table are not encrypted. */
+  private[iceberglite] def newFileKey(): Option[FileKey] = None
+
+  /** The storage without the safeguard of [[EncryptedTableIO]]. Its class decides how files are read and created. */
+  private[iceberglite] def unguarded: FileIO = this
 
   /** Opens a file for reading. The caller closes the stream. */
   def open(path: String): InputStream
