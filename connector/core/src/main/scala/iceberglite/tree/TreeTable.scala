@@ -1,10 +1,11 @@
 package iceberglite.tree
 
+import iceberglite.encryption.TableKeys
 import iceberglite.spec.IcebergError.UnreadableFile
-import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.metadata.{Snapshot, TableMetadata}
 import iceberglite.spec.property.TableProperty
 import iceberglite.spec.schema.Schema
-import iceberglite.storage.{FileIO, StoragePath}
+import iceberglite.storage.{EncryptedFileIO, FileIO, StoragePath}
 
 /**
  * A table with everything that reading and writing its metadata trees ([[MetadataTree]]) requires.
@@ -23,6 +24,17 @@ final case class TreeTable(
 
   /** The table's partition specs, with the source columns that determine the types of partition values. */
   lazy val specs: PartitionSpecs = PartitionSpecs.of(metadata, schema)
+
+  /**
+   * The keys of the table; absent if it is not encrypted.
+   *
+   * @throws iceberglite.spec.IcebergError if the table is encrypted and its catalog has no key management service
+   */
+  lazy val keys: Option[TableKeys] = TableKeys.of(name, metadata, io.keyService)
+
+  /** Returns the storage for reading the file to which a snapshot refers, and which may be encrypted. */
+  private[tree] def rootIO(snapshot: Snapshot, path: String): FileIO =
+    keys.flatMap(_.manifestListKey(snapshot)).fold(io)(EncryptedFileIO(io, path, _))
 
   /**
    * Runs a read of a metadata file. If the table is a clone and the file belongs to the table that was cloned, the

@@ -122,7 +122,7 @@ final class RestCatalog private (
    */
   override def drop(id: TableIdentifier, purge: Boolean): Boolean = {
     val versionToPurge = if (purge) loadIfExists(id) else None
-    versionToPurge.foreach(PurgeTable.requireGcEnabled(fullName(id), _))
+    versionToPurge.foreach(PurgeTable.requireGcEnabled(io, fullName(id), _))
     val purgeByServer = purge && initialClient.settings.flag(RestProperty.PurgeByServer)
     val dropped = tables.drop(id, purgeByServer)
     if (dropped && !purgeByServer) versionToPurge.foreach { version =>

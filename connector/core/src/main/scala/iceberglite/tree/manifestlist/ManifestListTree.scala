@@ -35,6 +35,8 @@ object ManifestListTree extends MetadataTree {
 
   override def canWrite(version: FormatVersion): Boolean = version <= FormatVersion.V3
 
+  override def canEncrypt: Boolean = true
+
   override val entryCodec: Option[EntryCodec] = Some(EncodedEntries)
 
   override def at(snapshot: Snapshot, table: TreeTable, cache: ManifestCache): ManifestListFiles =
@@ -122,7 +124,7 @@ final private[iceberglite] class ManifestListFiles(
    * list. To detect such a file, an empty list is compared with the number of data files in the snapshot's summary.
    */
   private def readList(path: String): Vector[ManifestFile] = {
-    val manifests = ManifestLists.read(io, path)
+    val manifests = ManifestLists.read(table.rootIO(snapshot, path), path)
     val files = snapshot.summary.get(SummaryKey.TotalDataFiles)
     if (manifests.isEmpty && files.exists(_ != "0")) throw IcebergError.UnreadableFile(
       path,

@@ -1,5 +1,6 @@
 package iceberglite.tree.manifestlist
 
+import iceberglite.encryption.FileKey
 import iceberglite.spec.FormatVersion
 import iceberglite.spec.file.{ContentFile, ManifestEntry, ManifestFile}
 import iceberglite.tree.WrittenTree
@@ -68,7 +69,8 @@ final private[iceberglite] case class WrittenManifestList(
     manifests: Vector[ManifestFile],
     reusable: ReusableManifests,
     override val written: Vector[String],
-    turnover: ManifestTurnover
+    turnover: ManifestTurnover,
+    override val rootKey: Option[FileKey]
 ) extends WrittenTree {
   override def changesFiles: Boolean = super.changesFiles || reusable.replaced.nonEmpty
 
