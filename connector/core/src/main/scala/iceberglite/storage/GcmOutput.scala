@@ -28,13 +28,15 @@ final class GcmOutput(stored: OutputFile, key: FileKey) extends OutputFile {
   final private class Encryption(out: PositionOutputStream) extends PositionOutputStream {
     private val cipher = new AesGcm(key.key)
     private val plain = new Array[Byte](GcmBlocks.Standard.blockLength)
+    private var position = 0L
     private var used = 0
     private var block = 0
     private var closed = false
 
     out.write(GcmBlocks.Standard.header)
 
-    override def getPos: Long = GcmBlocks.Standard.startOf(block) + used
+    /** The length of the content, also after the file was closed. */
+    override def getPos: Long = position
 
     override def write(byte: Int): Unit = write(Array(byte.toByte), 0, 1)
 
@@ -47,6 +49,7 @@ final class GcmOutput(stored: OutputFile, key: FileKey) extends OutputFile {
         val count = math.min(plain.length - used, offset + length - next)
         System.arraycopy(bytes, next, plain, used, count)
         used += count
+        position += count
         next += count
       }
     }

@@ -1,0 +1,180 @@
+package iceberglite.spark.encryption
+
+import java.nio.charset.StandardCharsets.ISO_8859_1
+import java.nio.file.{Files, Path}
+
+import org.apache.spark.sql.{DataFrame, Row}
+import org.apache.spark.sql.functions.{col, lit}
+import org.apache.spark.sql.streaming.Trigger
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.spark.SharedSession
+
+/** Tests statements on encrypted tables, and exchanges encrypted tables with Apache Iceberg. */
+class EncryptedTableSuite extends AnyFunSuite with SharedSession {
+  private lazy val session = EncryptedSession.session
+
+  override protected def sql(statement: String): DataFrame = session.sql(statement)
+
+  override protected def beforeAll(): Unit = {
+    super.beforeAll()
+    session.sql(s"CREATE NAMESPACE IF NOT EXISTS enc.$ns")
+  }
+
+  private def create(format: String, mode: String = "copy-on-write", more: String = ""): String = {
+    val t = newTable(format, "enc")
+    sql(
+      s"CREATE TABLE $t (id BIGINT, name STRING, part INT) USING iceberg PARTITIONED BY (part) TBLPROPERTIES (" +
+        s"'format-version' = '3', 'encryption.key-id' = 'master', 'write.format.default' = '$format', " +
+        s"'write.delete.mode' = '$mode', 'write.update.mode' = '$mode', 'write.merge.mode' = '$mode'$more)"
+    )
+    t
+  }
+
+  private def insert(t: String, from: Int, to: Int): Unit =
+    sql(s"INSERT INTO $t SELECT id, concat('name-', id), CAST(id % 2 AS INT) FROM range($from, $to)")
+
+  private def ids(t: String): Seq[Long] = rows(s"SELECT id FROM $t ORDER BY id").map(_.getLong(0))
+
+  private def directory(t: String): Path = EncryptedSession.warehouse.resolve(ns).resolve(t.split('.').last)
+
+  /** Checks that each file of a table except its metadata files is encrypted. */
+  private def assertEncrypted(t: String): Unit = EncryptedSession.files(directory(t)).foreach { file =>
+    val name = file.getFileName.toString
+    val magic = new String(Files.readAllBytes(file).take(4), ISO_8859_1)
+    val isPlain = name.endsWith(".metadata.json") || name.startsWith("version-hint") || name.endsWith(".crc")
+    assert(isPlain || Set("PARE", "AGS1")(magic), s"$file begins with $magic")
+  }
+
+  for (format <- Seq("parquet", "orc", "avro"); mode <- Seq("copy-on-write", "merge-on-read"))
+    test(s"statements on an encrypted table have the same results as on a plain table: $format, $mode") {
+      val t = create(format, mode)
+      insert(t, 0, 100)
+      assert(ids(t) == (0L until 100L))
+      assert(rows(s"SELECT name FROM $t WHERE id = 17") == Seq(Row("name-17")))
+      assert(rows(s"SELECT count(*), min(id), max(id) FROM $t WHERE part = 1") == Seq(Row(50L, 1L, 99L)))
+      sql(s"DELETE FROM $t WHERE id % 10 = 3")
+      sql(s"UPDATE $t SET name = 'changed' WHERE id % 10 = 4")
+      sql(
+        s"MERGE INTO $t USING (SELECT id FROM range(95, 105)) s ON $t.id = s.id WHEN MATCHED THEN UPDATE SET " +
+          "name = 'merged' WHEN NOT MATCHED THEN INSERT (id, name, part) VALUES (s.id, 'new', 0)"
+      )
+      val expected = (0L until 105L).filter(id => id % 10 != 3 || id > 100)
+      assert(ids(t) == expected)
+      assert(rows(s"SELECT name, count(*) FROM $t WHERE name NOT LIKE 'name%' GROUP BY name ORDER BY name") ==
+        Seq(Row("changed", 9L), Row("merged", 4L), Row("new", 5L)))
+      assertEncrypted(t)
+      if (mode == "merge-on-read") assert(rows(s"SELECT count(*) FROM $t.delete_files").head.getLong(0) > 0)
+      sql(s"CALL enc.system.rewrite_data_files(table => '${t.stripPrefix("enc.")}', options => map('rewrite-all', 'true'))")
+      sql(s"CALL enc.system.rewrite_manifests('${t.stripPrefix("enc.")}')")
+      assert(ids(t) == expected)
+      assertEncrypted(t)
+      sql(s"CALL enc.system.expire_snapshots(table => '${t.stripPrefix("enc.")}', older_than => now(), retain_last => 1)")
+      assert(ids(t) == expected)
+      val removed = sql(
+        s"CALL enc.system.remove_orphan_files(table => '${t.stripPrefix("enc.")}', dry_run => true)"
+      ).collect()
+      assert(removed.isEmpty && ids(t) == expected)
+    }
+
+  test("upserts write encrypted equality deletes, and their conversion writes encrypted deletion vectors") {
+    val t = create("parquet")
+    insert(t, 0, 20)
+    session.range(10, 30).select(col("id"), lit("upserted").as("name"), (col("id") % 2).cast("int").as("part"))
+      .writeTo(t).option("upsert-keys", "id,part").append()
+    assert(ids(t) == (0L until 30L))
+    assert(rows(s"SELECT count(*) FROM $t WHERE name = 'upserted'") == Seq(Row(20L)))
+    assertEncrypted(t)
+    sql(s"CALL enc.system.convert_equality_deletes('${t.stripPrefix("enc.")}')")
+    assert(ids(t) == (0L until 30L) && rows(s"SELECT count(*) FROM $t WHERE name = 'upserted'") == Seq(Row(20L)))
+    assert(rows(s"SELECT DISTINCT content, file_format FROM $t.delete_files") == Seq(Row(1, "PUFFIN")))
+    assertEncrypted(t)
+  }
+
+  test("streams read from and write to encrypted tables") {
+    val Seq(source, target) = Seq.fill(2)(create("parquet"))
+    insert(source, 0, 10)
+    def run(): Unit = session.readStream.table(source).writeStream.option("checkpointLocation", checkpoint)
+      .trigger(Trigger.AvailableNow).toTable(target).awaitTermination()
+    lazy val checkpoint = newDirectory().toString
+    run()
+    insert(source, 10, 20)
+    run()
+    assert(ids(target) == (0L until 20L))
+    assertEncrypted(target)
+  }
+
+  test("changes, old snapshots and metadata tables of an encrypted table are read, and no key is shown") {
+    for (mode <- Seq("copy-on-write", "merge-on-read")) {
+      val t = create("parquet", mode)
+      insert(t, 0, 10)
+      val first = rows(s"SELECT snapshot_id FROM $t.snapshots").head.getLong(0)
+      sql(s"DELETE FROM $t WHERE id = 3")
+      assert(rows(s"SELECT count(*) FROM $t VERSION AS OF $first") == Seq(Row(10L)))
+      sql(s"CALL enc.system.create_changelog_view(table => '${t.stripPrefix("enc.")}', changelog_view => 'seen')")
+      assert(rows("SELECT id FROM seen WHERE _change_type = 'DELETE'") == Seq(Row(3L)))
+      Seq("files", "data_files", "delete_files", "entries", "manifests", "all_files", "all_manifests", "partitions",
+        "history", "refs", "position_deletes", "all_entries").foreach { table =>
+        sql(s"SELECT * FROM $t.$table").collect()
+      }
+      Seq("files", "all_files", "delete_files", "all_manifests").foreach { table =>
+        assert(rows(s"SELECT key_metadata FROM $t.$table WHERE key_metadata IS NOT NULL").isEmpty, table)
+      }
+      assert(rows(s"SELECT data_file.key_metadata FROM $t.entries WHERE data_file.key_metadata IS NOT NULL").isEmpty)
+      if (mode == "merge-on-read") assert(rows(s"SELECT count(*) FROM $t.position_deletes") == Seq(Row(1L)))
+    }
+  }
+
+  test("operations that cannot encrypt their files are rejected, and write nothing") {
+    val t = create("parquet")
+    insert(t, 0, 10)
+    val name = t.stripPrefix("enc.")
+    val plain = newTable("plain", "enc")
+    sql(s"CREATE TABLE $plain (id BIGINT, name STRING, part INT) USING iceberg PARTITIONED BY (part)")
+    insert(plain, 0, 5)
+    val before = EncryptedSession.files(directory(t)).toSet
+    Seq(
+      s"CALL enc.system.compute_table_stats(table => '$name')",
+      s"CALL enc.system.compute_partition_stats(table => '$name')",
+      s"ALTER TABLE $t SET BLOOM INDEX (id)",
+      s"CALL enc.system.clone('$name', '$ns.copy')",
+      s"CALL enc.system.rewrite_table_path(table => '$name', source_prefix => '${directory(t)}', target_prefix => '/x')",
+      s"CALL enc.system.add_files(table => '$name', source_table => '`parquet`.`${directory(plain)}/data`')"
+    ).foreach { statement =>
+      val error = intercept[Exception](sql(statement).collect())
+      assert(error.getMessage.contains("encrypted"), s"$statement: ${error.getMessage}")
+    }
+    assert(EncryptedSession.files(directory(t)).toSet == before)
+    assert(ids(t) == (0L until 10L))
+  }
+
+  test("a catalog without the key, or whose key management service fails, reads and writes nothing") {
+    val t = create("parquet")
+    insert(t, 0, 10)
+    val other = "nokms" + t.stripPrefix("enc")
+    Seq(s"SELECT * FROM $other", s"INSERT INTO $other VALUES (1L, 'x', 1)", s"DELETE FROM $other").foreach { statement =>
+      val error = intercept[Exception](sql(statement).collect())
+      assert(error.getMessage.contains("encryption.kms-"), s"$statement: ${error.getMessage}")
+    }
+  }
+
+  test("Apache Iceberg reads and changes an encrypted table of this library, and the reverse") {
+    val peer = EncryptedSession.peerSession
+    for (mode <- Seq("copy-on-write", "merge-on-read")) {
+      val ours = create("parquet", mode)
+      insert(ours, 0, 50)
+      sql(s"DELETE FROM $ours WHERE id % 10 = 1")
+      val theirs = "encice" + ours.stripPrefix("enc")
+      def peerIds: Seq[Long] = peer.sql(s"SELECT id FROM $theirs ORDER BY id").collect().map(_.getLong(0)).toSeq
+      assert(peerIds == ids(ours))
+      peer.sql(s"INSERT INTO $theirs SELECT id, concat('peer-', id), CAST(id % 2 AS INT) FROM range(50, 70)")
+      peer.sql(s"DELETE FROM $theirs WHERE id % 10 = 2")
+      sql(s"REFRESH TABLE $ours")
+      assert(ids(ours) == (0L until 70L).filter(id => (id % 10 != 1 || id > 50) && id % 10 != 2))
+      assert(rows(s"SELECT name FROM $ours WHERE id = 55") == Seq(Row("peer-55")))
+      sql(s"UPDATE $ours SET name = 'both' WHERE id >= 60")
+      assert(peer.sql(s"SELECT count(*) FROM $theirs WHERE name = 'both'").collect().toSeq == Seq(Row(9L)))
+      assertEncrypted(ours)
+    }
+  }
+}
