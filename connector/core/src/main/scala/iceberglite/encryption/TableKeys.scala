@@ -6,8 +6,9 @@ import java.util.Base64
 
 import scala.util.Try
 
-import iceberglite.spec.IcebergError.{InvalidArgument, InvalidMetadata, Unsupported}
+import iceberglite.spec.IcebergError.{InvalidMetadata, Unsupported}
 import iceberglite.spec.metadata.{Encryption, EncryptionKey, Snapshot, TableMetadata}
+import iceberglite.spec.property.TableProperty
 
 /**
  * The keys of an encrypted table at one version. The key management service encrypts the key encryption keys of the
@@ -134,9 +135,5 @@ object NewFileKeys {
   def of(metadata: TableMetadata): Option[NewFileKeys] = Encryption.keyIdOf(metadata).map(_ => ofLength(metadata))
 
   private[encryption] def ofLength(metadata: TableMetadata): NewFileKeys =
-    new NewFileKeys(metadata.properties.get(Encryption.KeyLengthProperty).fold(Encryption.DefaultKeyLength) { text =>
-      Try(text.trim.toInt).toOption.filter(AesGcm.KeyLengths).getOrElse(
-        throw InvalidArgument(s"table property ${Encryption.KeyLengthProperty}", text, "It must be 16, 24 or 32")
-      )
-    })
+    new NewFileKeys(TableProperty.of(TableProperty.EncryptionKeyLength, metadata.properties))
 }
