@@ -7,7 +7,7 @@ import java.util.Base64
 import scala.util.Try
 
 import iceberglite.spec.IcebergError.{InvalidMetadata, Unsupported}
-import iceberglite.spec.metadata.{Encryption, EncryptionKey, Snapshot, TableMetadata}
+import iceberglite.spec.metadata.{Encryption, EncryptionKey, Snapshot, StatisticsFile, TableMetadata}
 import iceberglite.spec.property.TableProperty
 
 /**
@@ -24,8 +24,18 @@ final class TableKeys private (table: String, metadata: TableMetadata, masterKey
   val newFileKeys: NewFileKeys = NewFileKeys.ofLength(metadata)
 
   /** Returns the key of the manifest list of a snapshot; absent if the manifest list is not encrypted. */
-  def manifestListKey(snapshot: Snapshot): Option[FileKey] = snapshot.keyId.map { id =>
-    val entry = keyOf(id, s"snapshot ${snapshot.snapshotId}")
+  def manifestListKey(snapshot: Snapshot): Option[FileKey] = snapshot.keyId
+    .map(keyWithId(_, snapshot.manifestList.getOrElse(table), s"snapshot ${snapshot.snapshotId}"))
+
+  /**
+   * Returns the key of a statistics file; absent if the file is not encrypted. Its key metadata in the table metadata,
+   * which is not encrypted, is only the id of the key in `encryption-keys`.
+   */
+  def statisticsKey(file: StatisticsFile): Option[FileKey] =
+    file.keyMetadata.map(keyWithId(_, file.statisticsPath, s"the statistics file ${file.statisticsPath}"))
+
+  private def keyWithId(id: String, file: String, user: String): FileKey = {
+    val entry = keyOf(id, user)
     val kek = keyOf(
       entry.encryptedById.getOrElse(throw damaged(s"the key $id has no encrypted-by-id")),
       s"the key $id"
@@ -34,20 +44,20 @@ final class TableKeys private (table: String, metadata: TableMetadata, masterKey
     val encoded = new AesGcm(unwrap(kek)).decrypt(bytesOf(entry), aad).getOrElse(
       throw damaged(s"the key $id was not encrypted by the key ${kek.keyId}")
     )
-    FileKey.decode(snapshot.manifestList.getOrElse(s"manifest list of $table"), ByteBuffer.wrap(encoded))
+    FileKey.decode(file, ByteBuffer.wrap(encoded))
   }
 
   /**
-   * Encrypts the key of a new manifest list with a key encryption key of the table, or with a new one if the table has
-   * none or all are too old.
+   * Encrypts the key of a new manifest list or statistics file with a key encryption key of the table, or with a new one
+   * if the table has none or all are too old.
    *
-   * @return the id for the new snapshot, and the keys to add to the table metadata
+   * @return the id for the new snapshot or statistics file, and the keys to add to the table metadata
    */
-  def register(manifestListKey: FileKey, nowMs: Long): RegisteredKey = {
+  def register(fileKey: FileKey, nowMs: Long): RegisteredKey = {
     val (kek, key, added) = metadata.encryptionKeys.find(isUsable(_, nowMs)).fold(newKek(nowMs)) { existing =>
       (existing, unwrap(existing), Vector.empty[EncryptionKey])
     }
-    val encoded = manifestListKey.encode.array
+    val encoded = fileKey.encode.array
     val encrypted = new AesGcm(key).encrypt(encoded, timestampOf(kek).getBytes(UTF_8))
     val entry = EncryptionKey(TableKeys.newId(), TableKeys.base64(encrypted), Some(kek.keyId), Map.empty)
     RegisteredKey(entry.keyId, added :+ entry)
@@ -87,7 +97,7 @@ final class TableKeys private (table: String, metadata: TableMetadata, masterKey
     InvalidMetadata(table, "encryption-keys", s"$reason. The table metadata was damaged or changed; restore it")
 }
 
-/** @param keyId the `key-id` of the new snapshot @param added the keys to add to the table metadata */
+/** @param keyId the id of the key of a new file @param added the keys to add to the table metadata */
 final case class RegisteredKey(keyId: String, added: Vector[EncryptionKey])
 
 object TableKeys {
@@ -118,6 +128,16 @@ object TableKeys {
         ))
       )
     }
+
+  /**
+   * Returns the ids of the keys that only removed snapshots and statistics files have used. Keys that encrypt other keys
+   * are not among them.
+   */
+  def unusedKeys(before: TableMetadata, after: TableMetadata): Vector[String] =
+    (usedKeys(before) -- usedKeys(after)).toVector.sorted.filter(id => after.encryptionKeys.exists(_.keyId == id))
+
+  private def usedKeys(m: TableMetadata): Set[String] =
+    (m.snapshots.flatMap(_.keyId) ++ m.statistics.flatMap(_.keyMetadata)).toSet
 
   private def newId(): String = base64(AesGcm.randomBytes(16))
 

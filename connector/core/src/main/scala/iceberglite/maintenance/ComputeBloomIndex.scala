@@ -123,7 +123,7 @@ final class ComputeBloomIndex private (
   def blobs(): Vector[NewBlob] = {
     val tasks = TableScan(table.tree(), Some(snapshot), AlwaysTrue, caseSensitive = true)
       .copy(statsToKeep = StatsToKeep.Of(Set.empty)).plan().tasks
-      .filter(_.file.keyMetadata.isEmpty).map(_.copy(deletes = Vector.empty))
+      .map(_.copy(deletes = Vector.empty))
     val byKey = tasks.map(task => BloomFileKey.of(task.file) -> task).toMap
     val known = existing(byKey.keySet)
     val unknown = byKey.toVector.filterNot { case (key, _) => known.contains(key) }.sortBy(_._2.file.path)

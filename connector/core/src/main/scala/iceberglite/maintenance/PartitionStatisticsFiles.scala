@@ -6,9 +6,9 @@ import scala.collection.mutable
 
 import iceberglite.data.{DataFormats, DataSource, DataTarget}
 import iceberglite.metrics.MetricsModes
-import iceberglite.spec.IcebergError.{UnreadableFile, Unsupported, ValidationFailed}
+import iceberglite.spec.IcebergError.{UnreadableFile, ValidationFailed}
 import iceberglite.spec.file.FileFormat
-import iceberglite.spec.metadata.{PartitionStatisticsFile, Snapshot, SummaryKey, TableMetadata}
+import iceberglite.spec.metadata.{Encryption, PartitionStatisticsFile, Snapshot, SummaryKey, TableMetadata}
 import iceberglite.spec.property.TableProperty
 import iceberglite.spec.types.Literal
 import iceberglite.storage.FileIO
@@ -55,9 +55,10 @@ object PartitionStatisticsFiles {
       unique: UUID,
       rows: Vector[PartitionStatistics]
   ): PartitionStatisticsFile = {
-    if (io.newFileKey().isDefined) throw Unsupported(
-      s"partition statistics of the encrypted table at ${metadata.location}",
-      "The metadata of a table has no place for the key of such a file. Nothing was written"
+    Encryption.reject(
+      metadata,
+      "partition statistics",
+      "The specification has no encrypted partition statistics; the metadata table partitions computes the same values"
     )
     val (unified, version) = (unifiedOf(metadata).structType, metadata.formatVersion)
     val format = TableProperty.of(TableProperty.WriteFormat, metadata.properties)

@@ -16,7 +16,6 @@ import iceberglite.puffin.{
   BloomFileKey,
   BloomScope,
   NewBlob,
-  PuffinFile,
   ValueForm
 }
 import iceberglite.spec.IcebergError
@@ -154,7 +153,7 @@ object BloomIndex {
       snapshot: Option[Snapshot],
       fieldId: Int
   ): Option[StatisticsFile] = {
-    val files = metadata.statistics.filter(file => file.keyMetadata.isEmpty && fieldIdsOf(file).contains(fieldId))
+    val files = metadata.statistics.filter(fieldIdsOf(_).contains(fieldId))
     if (files.isEmpty) None
     else {
       val bySnapshot = files.map(file => file.snapshotId -> file).toMap
@@ -229,10 +228,10 @@ object BloomIndex {
   ): Vector[BloomIndexBlob] =
     columns.groupBy(_._2).toVector.sortBy(_._2.keys.min).foldLeft(Vector.empty[BloomIndexBlob]) {
       case (others, (statistics, ids)) =>
-        val file = PuffinFile.open(table.io, statistics.statisticsPath, Some(statistics.fileSizeInBytes))
+        val file = table.openStatistics(statistics)
         ids.keys.toVector.sorted.flatMap(id => file.blobs.find(b => isIndexOf(b.metadata, id)))
           .foldLeft(others) { (opened, blob) =>
-            opened ++ BloomIndexBlob.open(table.io, file, blob, maxBytes - opened.map(_.directoryBytes).sum)
+            opened ++ BloomIndexBlob.open(table.statisticsIO(statistics), file, blob, maxBytes - opened.map(_.directoryBytes).sum)
           }
     }.filter(_.scope.nameMapping == nameMappingOf(table.metadata))
 

@@ -63,7 +63,11 @@ final class EncryptedFileIO private (io: FileIO, file: String, key: FileKey) ext
   }
 
   override def exists(path: String): Boolean = io.exists(path)
-  override def info(path: String): Option[FileInfo] = io.info(path)
+
+  /** Returns information about a file. The length of the encrypted file is that of its content. */
+  override def info(path: String): Option[FileInfo] =
+    io.info(path).map(found => if (path == file) found.copy(length = input(path).getLength) else found)
+
   override def isRemote(path: String): Boolean = io.isRemote(path)
   override def delete(path: String): Unit = io.delete(path)
   override def list(directory: String): Vector[FileInfo] = io.list(directory)
@@ -86,6 +90,9 @@ object EncryptedFileIO {
    */
   def reading(io: FileIO, file: String, keyMetadata: Option[ByteBuffer]): FileIO =
     keyMetadata.fold(io)(bytes => apply(io, file, FileKey.decode(file, bytes)))
+
+  /** Returns the stored length of a file with a content of this length. */
+  def storedLength(contentLength: Long): Long = GcmBlocks.Standard.storedLength(contentLength)
 
   /** Returns the stored form of a whole file. */
   def encrypt(content: Array[Byte], key: FileKey): Array[Byte] = {

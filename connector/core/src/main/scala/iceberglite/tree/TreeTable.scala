@@ -1,8 +1,9 @@
 package iceberglite.tree
 
 import iceberglite.encryption.TableKeys
+import iceberglite.puffin.PuffinFile
 import iceberglite.spec.IcebergError.UnreadableFile
-import iceberglite.spec.metadata.{Snapshot, TableMetadata}
+import iceberglite.spec.metadata.{Snapshot, StatisticsFile, TableMetadata}
 import iceberglite.spec.property.TableProperty
 import iceberglite.spec.schema.Schema
 import iceberglite.storage.{EncryptedFileIO, FileIO, StoragePath}
@@ -35,6 +36,17 @@ final case class TreeTable(
   /** Returns the storage for reading the file to which a snapshot refers, and which may be encrypted. */
   private[tree] def rootIO(snapshot: Snapshot, path: String): FileIO =
     keys.flatMap(_.manifestListKey(snapshot)).fold(io)(EncryptedFileIO(io, path, _))
+
+  /** Returns the storage for reading a statistics file, which may be encrypted. */
+  def statisticsIO(file: StatisticsFile): FileIO =
+    keys.flatMap(_.statisticsKey(file)).fold(io)(EncryptedFileIO(io, file.statisticsPath, _))
+
+  /** Opens a statistics file. @throws UnreadableFile if it does not exist, or is damaged */
+  def openStatistics(file: StatisticsFile): PuffinFile = PuffinFile.open(
+    statisticsIO(file),
+    file.statisticsPath,
+    Some(file.fileSizeInBytes).filter(_ => file.keyMetadata.isEmpty)
+  )
 
   /**
    * Runs a read of a metadata file. If the table is a clone and the file belongs to the table that was cloned, the
