@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 
 import iceberglite.maintenance.ComputeBloomIndex
 import iceberglite.spec.IcebergError.InvalidArgument
-import iceberglite.spec.metadata.{Encryption, TableMetadata}
+import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.property.{BloomIndexProperty, TableProperty}
 import iceberglite.table.MetadataAction
 import iceberglite.table.action.UpdateProperties
@@ -22,10 +22,8 @@ final case class ChangeBloomIndex(table: Seq[String], columns: Vector[Vector[Str
   override private[iceberglite] def metadataActions(base: TableMetadata, caseSensitive: Boolean): Seq[MetadataAction] =
     Seq(propertyAction(if (isDrop) remaining(base, caseSensitive) else indexed(base, caseSensitive)))
 
-  private def indexed(base: TableMetadata, caseSensitive: Boolean): Vector[String] = {
-    Encryption.reject(base, "a Bloom index", "The key of the index would be readable in the metadata of the table")
+  private def indexed(base: TableMetadata, caseSensitive: Boolean): Vector[String] =
     ComputeBloomIndex.require(base.schema, columns, caseSensitive)
-  }
 
   private def remaining(base: TableMetadata, caseSensitive: Boolean): Vector[String] = {
     lazy val current = TableProperty.of(BloomIndexProperty.Columns, base.properties).getOrElse(Vector.empty)

@@ -134,9 +134,7 @@ class EncryptedTableSuite extends AnyFunSuite with SharedSession {
     insert(plain, 0, 5)
     val before = EncryptedSession.files(directory(t)).toSet
     Seq(
-      s"CALL enc.system.compute_table_stats(table => '$name')",
       s"CALL enc.system.compute_partition_stats(table => '$name')",
-      s"ALTER TABLE $t SET BLOOM INDEX (id)",
       s"CALL enc.system.clone('$name', '$ns.copy')",
       s"CALL enc.system.rewrite_table_path(table => '$name', source_prefix => '${directory(t)}', target_prefix => '/x')",
       s"CALL enc.system.add_files(table => '$name', source_table => '`parquet`.`${directory(plain)}/data`')"
@@ -146,6 +144,21 @@ class EncryptedTableSuite extends AnyFunSuite with SharedSession {
     }
     assert(EncryptedSession.files(directory(t)).toSet == before)
     assert(ids(t) == (0L until 10L))
+  }
+
+  test("statistics and the Bloom index of an encrypted table are encrypted, and are used") {
+    val t = create("parquet")
+    insert(t, 0, 10)
+    insert(t, 10, 20)
+    sql(s"ALTER TABLE $t SET BLOOM INDEX (name)")
+    sql(s"CALL enc.system.compute_table_stats(table => '${t.stripPrefix("enc.")}')")
+    assertEncrypted(t)
+    assert(EncryptedSession.files(directory(t)).exists(_.toString.endsWith(".stats")))
+    assert(rows(s"SELECT id FROM $t WHERE name = 'name-13'") == Seq(Row(13L)))
+    assert(rows(s"SELECT id FROM $t WHERE name = 'no'").isEmpty)
+    sql(s"CALL enc.system.maintain(table => '${t.stripPrefix("enc.")}')").collect()
+    assertEncrypted(t)
+    assert(ids(t) == (0L until 20L))
   }
 
   test("a catalog without the key, or whose key management service fails, reads and writes nothing") {
