@@ -5,7 +5,12 @@ import java.nio.{ByteBuffer, ByteOrder}
 import java.util.Arrays
 
 import org.apache.parquet.ParquetReadOptions
-import org.apache.parquet.crypto.{AesCipher, FileDecryptionProperties, FileEncryptionProperties}
+import org.apache.parquet.crypto.{
+  AesCipher,
+  DecryptionKeyRetriever,
+  FileDecryptionProperties,
+  FileEncryptionProperties
+}
 import org.apache.parquet.format.{AesGcmV1, Util}
 
 import iceberglite.encryption.{AesGcm, FileKey}
@@ -27,9 +32,13 @@ private[iceberglite] object ParquetEncryption {
   def encrypting(key: FileKey): FileEncryptionProperties =
     FileEncryptionProperties.builder(key.key).withAADPrefix(key.aadPrefix).withoutAADPrefixStorage().build()
 
-  /** Returns the properties with which Parquet's library decrypts one file. Files without encryption are rejected. */
+  /**
+   * Returns the properties with which Parquet's library decrypts a file that was opened with [[footer]]. Files without
+   * encryption are rejected. The properties do not contain the key itself, because Parquet's library writes the
+   * properties to its log at the level DEBUG.
+   */
   def decrypting(key: FileKey): FileDecryptionProperties = {
-    val properties = FileDecryptionProperties.builder().withFooterKey(key.key)
+    val properties = FileDecryptionProperties.builder().withKeyRetriever(new HiddenKey(key.key))
     if (key.aadPrefix.isEmpty) properties.build() else properties.withAADPrefix(key.aadPrefix).build()
   }
 
@@ -38,7 +47,8 @@ private[iceberglite] object ParquetEncryption {
     key.fold(options)(k => options.withDecryption(decrypting(k)))
 
   /**
-   * Returns an encrypted footer that Parquet's library can read, in the place of one that it possibly cannot read.
+   * Returns an encrypted footer that Parquet's library can read with the properties of [[decrypting]]. For this, its
+   * description of the encryption gets key metadata, which [[HiddenKey]] ignores.
    *
    * @param stored the encrypted footer with the description of its encryption, as in the file
    * @param readable converts the decrypted footer; returns the same array if the library can read the footer
@@ -48,22 +58,23 @@ private[iceberglite] object ParquetEncryption {
     // The lengths are checked before Parquet's library allocates memory for them.
     new ParquetFooterCheck(ByteBuffer.wrap(stored)).hasNewerTypes()
     val in = new ByteArrayInputStream(stored)
-    val aad = AesCipher.createFooterAAD(fileAad(Util.readFileCryptoMetaData(in).getEncryption_algorithm, key))
+    val description = Util.readFileCryptoMetaData(in)
+    val aad = AesCipher.createFooterAAD(fileAad(description.getEncryption_algorithm, key))
     val moduleStart = stored.length - in.available
     val start = moduleStart + LengthSize
     if (start > stored.length || lengthAt(stored, moduleStart) != stored.length - start) notAuthentic()
     val cipher = new AesGcm(key.key)
     val plain = cipher.decrypt(stored, start, stored.length - start, aad).getOrElse(notAuthentic())
     val converted = readable(plain)
-    if (converted eq plain) stored
+    val out = new ByteArrayOutputStream
+    Util.writeFileCryptoMetaData(description.setKey_metadata(HiddenKey.Metadata), out)
+    if (converted eq plain) out.write(stored, moduleStart, stored.length - moduleStart)
     else {
       val encrypted = cipher.encrypt(converted, aad)
-      val out = new ByteArrayOutputStream
-      out.write(stored, 0, moduleStart)
       out.write(ByteBuffer.allocate(LengthSize).order(ByteOrder.LITTLE_ENDIAN).putInt(encrypted.length).array)
       out.write(encrypted)
-      out.toByteArray
     }
+    out.toByteArray
   }
 
   private def lengthAt(bytes: Array[Byte], position: Int): Int =
@@ -90,4 +101,15 @@ private[iceberglite] object ParquetEncryption {
       "Restore the file"
   )
 
+}
+
+/** Gives a key to Parquet's library. The class has no getter, so that no text of it contains the key. */
+final private class HiddenKey(key: Array[Byte]) extends DecryptionKeyRetriever {
+  override def getKey(keyMetadata: Array[Byte]): Array[Byte] = key
+}
+
+private object HiddenKey {
+
+  /** The key metadata in the place of those that a file without key metadata lacks. The library requires some. */
+  val Metadata: Array[Byte] = Array(0)
 }

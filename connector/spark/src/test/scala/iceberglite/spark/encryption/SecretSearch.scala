@@ -8,12 +8,17 @@ final class SecretSearch(secrets: Seq[String]) {
 
   private def index(text: String, at: Int): Int = (text.charAt(at) & 0xff) << 8 | text.charAt(at + 1) & 0xff
 
-  def isIn(text: String): Boolean = {
+  def isIn(text: String): Boolean = in(text).isDefined
+
+  /** Returns the first secret in a text, with the characters around it. */
+  def in(text: String): Option[String] = {
     var at = 0
-    var found = false
-    while (!found && at < text.length - 1) {
+    var found = Option.empty[String]
+    while (found.isEmpty && at < text.length - 1) {
       val start = index(text, at)
-      found = starts(start) && byStart(start).exists(text.startsWith(_, at))
+      if (starts(start) && byStart(start).exists(text.startsWith(_, at))) {
+        found = Some(text.substring(math.max(0, at - 300), math.min(text.length, at + 200)))
+      }
       at += 1
     }
     found

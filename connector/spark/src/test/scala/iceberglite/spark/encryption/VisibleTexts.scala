@@ -10,7 +10,7 @@ import org.apache.logging.log4j.core.layout.PatternLayout
 import org.apache.logging.log4j.core.{LogEvent, LoggerContext}
 import org.apache.logging.log4j.{Level, LogManager}
 import org.apache.spark.EventLogText
-import org.apache.spark.scheduler.{SparkListener, SparkListenerEvent, SparkListenerInterface}
+import org.apache.spark.scheduler.{SparkListener, SparkListenerEvent}
 import org.apache.spark.sql.SparkSession
 
 /** Collects all texts of the log, from the level DEBUG on, and all lines of Spark's event log, while a body runs. */
@@ -36,7 +36,7 @@ final class VisibleTexts {
     }
 
   def during[A](session: SparkSession)(body: => A): A = {
-    val listener: SparkListenerInterface = new SparkListener {
+    val listener = new SparkListener {
       override def onOtherEvent(event: SparkListenerEvent): Unit = record("event log", EventLogText.of(event))
       override def onJobStart(event: org.apache.spark.scheduler.SparkListenerJobStart): Unit = onOtherEvent(event)
       override def onStageCompleted(event: org.apache.spark.scheduler.SparkListenerStageCompleted): Unit =
