@@ -133,7 +133,8 @@ class EncryptedTableSuite extends AnyFunSuite with EncryptedTables {
     intercept[InvalidArgument](
       open().create(id.copy(name = "v2"), unpartitioned("encryption.key-id" -> "k", "format-version" -> "2"))
     )
-    intercept[InvalidArgument](create(open(), "encryption.data-key-length" -> "17"))
+    val length = "encryption.data-key-length" -> "17"
+    intercept[InvalidArgument](open().create(id.copy(name = "t17"), unpartitioned(properties :+ length: _*)))
   }
 
   test("a key encryption key is replaced after two years, and old snapshots remain readable") {
