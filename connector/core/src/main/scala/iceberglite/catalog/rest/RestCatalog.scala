@@ -58,6 +58,8 @@ final class RestCatalog private (
   override def table(id: TableIdentifier): Table =
     tableAt(id, tables.load(id, initialClient.settings.onlyRefs).getOrElse(throw tables.notFound(id)))
 
+  override protected def protectsMetadata: Boolean = true
+
   override def load(id: TableIdentifier): TableVersion = loadIfExists(id).getOrElse(throw tables.notFound(id))
 
   /**
