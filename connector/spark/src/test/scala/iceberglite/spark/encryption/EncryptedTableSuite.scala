@@ -2,7 +2,10 @@ package iceberglite.spark.encryption
 
 import java.nio.charset.StandardCharsets.ISO_8859_1
 import java.nio.file.{Files, Path}
+import java.security.KeyStore
+import javax.crypto.spec.SecretKeySpec
 
+import org.apache.spark.SparkException
 import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.functions.{col, lit}
 import org.apache.spark.sql.streaming.Trigger
@@ -171,10 +174,102 @@ class EncryptedTableSuite extends AnyFunSuite with SharedSession {
     }
   }
 
+  private def dataFiles(t: String): Seq[Path] =
+    EncryptedSession.files(directory(t)).filter(f => f.toString.contains("/data/") && !f.toString.endsWith(".crc"))
+
+  for (format <- Seq("parquet", "orc", "avro"))
+    test(s"damaged, truncated and swapped files cause one error that names the file: $format") {
+      val t = create(format)
+      insert(t, 0, 1000)
+      insert(t, 1000, 2000)
+      val files = dataFiles(t)
+      assert(files.size == 4)
+      val original = files.map(file => file -> Files.readAllBytes(file)).toMap
+      def check(changes: Map[Path, Array[Byte]]): Unit = {
+        changes.foreach { case (file, bytes) => Files.write(file, bytes) }
+        val error = intercept[SparkException](sql(s"SELECT * FROM $t WHERE name IS NOT NULL").collect())
+        val texts = Iterator.iterate[Throwable](error)(_.getCause).take(10).takeWhile(_ != null).map(_.toString).toVector
+        assert(texts.exists(text => changes.keys.exists(file => text.contains(file.getFileName.toString))), texts)
+        assert(!texts.exists(_.contains("name-")), texts)
+        changes.keys.foreach(file => Files.write(file, original(file)))
+      }
+      val Seq(a, b) = files.take(2)
+      val middle = original(a).clone
+      middle(middle.length / 3) = (middle(middle.length / 3) ^ 4).toByte
+      check(Map(a -> middle))
+      check(Map(a -> original(a).dropRight(100)))
+      check(Map(a -> original(b), b -> original(a)))
+      assert(ids(t) == (0L until 2000L))
+    }
+
+  test("created and replaced tables, branches and overwrites are encrypted") {
+    val t = create("parquet")
+    insert(t, 0, 10)
+    val copy = newTable("ctas", "enc")
+    val properties = "TBLPROPERTIES ('format-version' = '3', 'encryption.key-id' = 'other')"
+    sql(s"CREATE TABLE $copy USING iceberg $properties AS SELECT * FROM $t")
+    assert(ids(copy) == (0L until 10L))
+    sql(s"CREATE OR REPLACE TABLE $copy USING iceberg $properties AS SELECT * FROM $t WHERE id < 5")
+    assert(ids(copy) == (0L until 5L))
+    sql(s"INSERT OVERWRITE $copy SELECT * FROM $t WHERE id > 5")
+    sql(s"ALTER TABLE $copy CREATE BRANCH b")
+    sql(s"INSERT INTO $copy.branch_b VALUES (77L, 'branch', 1)")
+    assert(rows(s"SELECT count(*) FROM $copy VERSION AS OF 'b'") == Seq(Row(5L)))
+    sql(s"CALL enc.system.fast_forward('${copy.stripPrefix("enc.")}', 'main', 'b')")
+    assert(ids(copy) == Seq(6L, 7L, 8L, 9L, 77L))
+    assertEncrypted(copy)
+    val before = EncryptedSession.files(directory(copy)).toSet
+    val plain = s"CREATE OR REPLACE TABLE $copy USING iceberg TBLPROPERTIES ('format-version' = '3') AS SELECT * FROM $t"
+    try sql(plain)
+    catch { case e: Exception => assert(e.getMessage.contains("encryption.key-id")) }
+    (EncryptedSession.files(directory(copy)).toSet -- before).foreach(_ => assertEncrypted(copy))
+  }
+
+  test("a key store holds the master key; a failing service and a missing key are errors without a write") {
+    val store = newDirectory().resolve("keys.p12")
+    val password = newDirectory().resolve("password")
+    Files.write(password, "secret-of-store".getBytes(ISO_8859_1))
+    val keys = KeyStore.getInstance("PKCS12")
+    keys.load(null, null)
+    val protection = new KeyStore.PasswordProtection("secret-of-store".toCharArray)
+    keys.setEntry("main", new KeyStore.SecretKeyEntry(new SecretKeySpec(new Array[Byte](32), "AES")), protection)
+    val out = Files.newOutputStream(store)
+    keys.store(out, "secret-of-store".toCharArray)
+    out.close()
+    val settings = Seq(
+      "type" -> "hadoop",
+      "warehouse" -> newDirectory().toUri.toString,
+      "encryption.kms-type" -> "keystore",
+      "encryption.keystore.path" -> store.toString,
+      "encryption.keystore.password-file" -> password.toString
+    )
+    SharedSession.catalogConf("stored", classOf[iceberglite.spark.SparkCatalog].getName, settings: _*)
+      .foreach { case (key, value) => session.conf.set(key, value) }
+    sql("CREATE NAMESPACE stored.db")
+    def create(name: String, key: String): Unit = {
+      val properties = s"TBLPROPERTIES ('format-version' = '3', 'encryption.key-id' = '$key')"
+      sql(s"CREATE TABLE stored.db.$name (id BIGINT) USING iceberg $properties")
+    }
+    create("t", "main")
+    sql("INSERT INTO stored.db.t SELECT id FROM range(10)")
+    sql("DELETE FROM stored.db.t WHERE id = 1")
+    assert(rows("SELECT count(*) FROM stored.db.t") == Seq(Row(9L)))
+    create("u", "unknown")
+    val missing = intercept[Exception](sql("INSERT INTO stored.db.u VALUES (1L)"))
+    assert(missing.getMessage.contains("unknown"))
+    TestKeys.isDown = true
+    try {
+      val t = this.create("parquet")
+      val error = intercept[Exception](insert(t, 0, 10))
+      assert(error.getMessage.contains("key server does not answer"))
+      assert(dataFiles(t).isEmpty)
+    } finally TestKeys.isDown = false
+  }
+
   test("Apache Iceberg reads and changes an encrypted table of this library, and the reverse") {
     val peer = EncryptedSession.peerSession
-    for (mode <- Seq("copy-on-write", "merge-on-read")) {
-      val ours = create("parquet", mode)
+    for (format <- Seq("parquet", "avro"); mode <- Seq("copy-on-write", "merge-on-read")) withClue(s"$format, $mode: ") {
+      val ours = create(format, mode)
       insert(ours, 0, 50)
       sql(s"DELETE FROM $ours WHERE id % 10 = 1")
       val theirs = "encice" + ours.stripPrefix("enc")
@@ -189,5 +284,13 @@ class EncryptedTableSuite extends AnyFunSuite with SharedSession {
       assert(peer.sql(s"SELECT count(*) FROM $theirs WHERE name = 'both'").collect().toSeq == Seq(Row(9L)))
       assertEncrypted(ours)
     }
+  }
+
+  test("Apache Iceberg cannot read encrypted ORC files") {
+    val t = create("orc")
+    insert(t, 0, 10)
+    val read = s"SELECT * FROM encice${t.stripPrefix("enc")}"
+    val error = intercept[SparkException](EncryptedSession.peerSession.sql(read).collect())
+    assert(error.getMessage.contains("Native ORC encryption is not supported"))
   }
 }
