@@ -5,12 +5,7 @@ import java.nio.{ByteBuffer, ByteOrder}
 import java.util.Arrays
 
 import org.apache.parquet.ParquetReadOptions
-import org.apache.parquet.crypto.{
-  AesCipher,
-  DecryptionKeyRetriever,
-  FileDecryptionProperties,
-  FileEncryptionProperties
-}
+import org.apache.parquet.crypto.{AesCipher, DecryptionKeyRetriever, FileDecryptionProperties, FileEncryptionProperties}
 import org.apache.parquet.format.{AesGcmV1, Util}
 
 import iceberglite.encryption.{AesGcm, FileKey}

@@ -45,9 +45,9 @@ object ParquetInput {
 
   private def checked(path: String, key: Option[FileKey])(open: => InputFile): InputFile =
     StorageErrors.wrapReadErrors(path) {
-    try of(open, key)
-    catch { case e: DamagedFooter => throw UnreadableFile(path, "file", e.getMessage, Some(e)) }
-  }
+      try of(open, key)
+      catch { case e: DamagedFooter => throw UnreadableFile(path, "file", e.getMessage, Some(e)) }
+    }
 
   /**
    * Opens a file. Exceptions of the storage are not converted.
@@ -85,7 +85,8 @@ object ParquetInput {
 
   private def checkMagic(magic: String, isEncrypted: Boolean): Unit = magic match {
     case ParquetEncryption.Magic if isEncrypted => ()
-    case Magic if isEncrypted => throw new DamagedFooter(
+    case Magic if isEncrypted =>
+      throw new DamagedFooter(
         "The file is not encrypted, although the table's metadata has a key for it. It was replaced; restore the file"
       )
     case Magic => ()

@@ -6,7 +6,8 @@ import iceberglite.data._
 import iceberglite.spec.file.FileFormat
 
 /** Writes the rows of one new file in batches. */
-final private[orc] class OrcRecordWriter private (target: DataTarget, stream: NewStream, file: OrcOutput) extends RecordWriter {
+final private[orc] class OrcRecordWriter private (target: DataTarget, stream: NewStream, file: OrcOutput)
+    extends RecordWriter {
   private val fields = OrcSinks.of(target.schema, file.batch.cols)
   private val metrics = new RecordMetrics(target.schema, target.modes)
 

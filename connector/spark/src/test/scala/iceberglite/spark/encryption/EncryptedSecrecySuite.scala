@@ -63,7 +63,9 @@ class EncryptedSecrecySuite extends AnyFunSuite with SharedSession {
   }
 
   private def change(t: String): Unit = {
-    run(s"INSERT INTO $t SELECT id, concat(translate('Trurvzavf', 'Trurvzavf', 'Geheimnis'), 'ABC', id) FROM range(100)")
+    run(
+      s"INSERT INTO $t SELECT id, concat(translate('Trurvzavf', 'Trurvzavf', 'Geheimnis'), 'ABC', id) FROM range(100)"
+    )
     run(s"UPDATE $t SET secret = concat(secret, '-u') WHERE id % 7 = 1")
     run(s"DELETE FROM $t WHERE id % 10 = 1")
     run(s"MERGE INTO $t USING (SELECT id FROM range(90, 110)) s ON $t.id = s.id WHEN MATCHED THEN DELETE")
@@ -145,6 +147,9 @@ class EncryptedSecrecySuite extends AnyFunSuite with SharedSession {
       file.toString -> new String(Files.readAllBytes(file), ISO_8859_1)
     }
     val found = visible.flatMap { case (where, text) => search.in(text).map(where -> _) }
-    assert(found.isEmpty, found.groupBy(_._1).values.flatMap(_.take(3)).map { case (where, text) => s"$where: $text" }.mkString("\n"))
+    assert(
+      found.isEmpty,
+      found.groupBy(_._1).values.flatMap(_.take(3)).map { case (where, text) => s"$where: $text" }.mkString("\n")
+    )
   }
 }

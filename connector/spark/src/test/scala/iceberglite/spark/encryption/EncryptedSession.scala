@@ -25,7 +25,13 @@ object EncryptedSession {
     val location = "warehouse" -> warehouse.toUri.toString
     val lite = classOf[SparkCatalog].getName
     val settings =
-      SharedSession.catalogConf("enc", lite, "type" -> "hadoop", location, "encryption.kms-impl" -> classOf[TestKeys].getName) ++
+      SharedSession.catalogConf(
+        "enc",
+        lite,
+        "type" -> "hadoop",
+        location,
+        "encryption.kms-impl" -> classOf[TestKeys].getName
+      ) ++
         SharedSession.catalogConf("nokms", lite, "type" -> "hadoop", location) ++
         SharedSession.catalogConf(
           "encice",

@@ -68,11 +68,15 @@ class EncryptedTableSuite extends AnyFunSuite with SharedSession {
         Seq(Row("changed", 10L), Row("merged", 5L), Row("new", 5L)))
       assertEncrypted(t)
       if (mode == "merge-on-read") assert(rows(s"SELECT count(*) FROM $t.delete_files").head.getLong(0) > 0)
-      sql(s"CALL enc.system.rewrite_data_files(table => '${t.stripPrefix("enc.")}', options => map('rewrite-all', 'true'))")
+      sql(
+        s"CALL enc.system.rewrite_data_files(table => '${t.stripPrefix("enc.")}', options => map('rewrite-all', 'true'))"
+      )
       sql(s"CALL enc.system.rewrite_manifests('${t.stripPrefix("enc.")}')")
       assert(ids(t) == expected)
       assertEncrypted(t)
-      sql(s"CALL enc.system.expire_snapshots(table => '${t.stripPrefix("enc.")}', older_than => now(), retain_last => 1)")
+      sql(
+        s"CALL enc.system.expire_snapshots(table => '${t.stripPrefix("enc.")}', older_than => now(), retain_last => 1)"
+      )
       assert(ids(t) == expected)
       val removed = sql(
         s"CALL enc.system.remove_orphan_files(table => '${t.stripPrefix("enc.")}', dry_run => true)"
@@ -116,8 +120,20 @@ class EncryptedTableSuite extends AnyFunSuite with SharedSession {
       assert(rows(s"SELECT count(*) FROM $t VERSION AS OF $first") == Seq(Row(10L)))
       sql(s"CALL enc.system.create_changelog_view(table => '${t.stripPrefix("enc.")}', changelog_view => 'seen')")
       assert(rows("SELECT id FROM seen WHERE _change_type = 'DELETE'") == Seq(Row(3L)))
-      Seq("files", "data_files", "delete_files", "entries", "manifests", "all_files", "all_manifests", "partitions",
-        "history", "refs", "position_deletes", "all_entries").foreach { table =>
+      Seq(
+        "files",
+        "data_files",
+        "delete_files",
+        "entries",
+        "manifests",
+        "all_files",
+        "all_manifests",
+        "partitions",
+        "history",
+        "refs",
+        "position_deletes",
+        "all_entries"
+      ).foreach { table =>
         sql(s"SELECT * FROM $t.$table").collect()
       }
       Seq("files", "all_files", "delete_files", "all_manifests").foreach { table =>
@@ -168,9 +184,10 @@ class EncryptedTableSuite extends AnyFunSuite with SharedSession {
     val t = create("parquet")
     insert(t, 0, 10)
     val other = "nokms" + t.stripPrefix("enc")
-    Seq(s"SELECT * FROM $other", s"INSERT INTO $other VALUES (1L, 'x', 1)", s"DELETE FROM $other").foreach { statement =>
-      val error = intercept[Exception](sql(statement).collect())
-      assert(error.getMessage.contains("encryption.kms-"), s"$statement: ${error.getMessage}")
+    Seq(s"SELECT * FROM $other", s"INSERT INTO $other VALUES (1L, 'x', 1)", s"DELETE FROM $other").foreach {
+      statement =>
+        val error = intercept[Exception](sql(statement).collect())
+        assert(error.getMessage.contains("encryption.kms-"), s"$statement: ${error.getMessage}")
     }
   }
 
@@ -188,7 +205,8 @@ class EncryptedTableSuite extends AnyFunSuite with SharedSession {
       def check(changes: Map[Path, Array[Byte]]): Unit = {
         changes.foreach { case (file, bytes) => Files.write(file, bytes) }
         val error = intercept[SparkException](sql(s"SELECT * FROM $t WHERE name IS NOT NULL").collect())
-        val texts = Iterator.iterate[Throwable](error)(_.getCause).take(10).takeWhile(_ != null).map(_.toString).toVector
+        val texts =
+          Iterator.iterate[Throwable](error)(_.getCause).take(10).takeWhile(_ != null).map(_.toString).toVector
         assert(texts.exists(text => changes.keys.exists(file => text.contains(file.getFileName.toString))), texts)
         assert(!texts.exists(_.contains("name-")), texts)
         changes.keys.foreach(file => Files.write(file, original(file)))
@@ -219,7 +237,8 @@ class EncryptedTableSuite extends AnyFunSuite with SharedSession {
     assert(ids(copy) == Seq(6L, 7L, 8L, 9L, 77L))
     assertEncrypted(copy)
     val before = EncryptedSession.files(directory(copy)).toSet
-    val plain = s"CREATE OR REPLACE TABLE $copy USING iceberg TBLPROPERTIES ('format-version' = '3') AS SELECT * FROM $t"
+    val plain =
+      s"CREATE OR REPLACE TABLE $copy USING iceberg TBLPROPERTIES ('format-version' = '3') AS SELECT * FROM $t"
     try sql(plain)
     catch { case e: Exception => assert(e.getMessage.contains("encryption.key-id")) }
     (EncryptedSession.files(directory(copy)).toSet -- before).foreach(_ => assertEncrypted(copy))
@@ -268,22 +287,23 @@ class EncryptedTableSuite extends AnyFunSuite with SharedSession {
 
   test("Apache Iceberg reads and changes an encrypted table of this library, and the reverse") {
     val peer = EncryptedSession.peerSession
-    for (format <- Seq("parquet", "avro"); mode <- Seq("copy-on-write", "merge-on-read")) withClue(s"$format, $mode: ") {
-      val ours = create(format, mode)
-      insert(ours, 0, 50)
-      sql(s"DELETE FROM $ours WHERE id % 10 = 1")
-      val theirs = "encice" + ours.stripPrefix("enc")
-      def peerIds: Seq[Long] = peer.sql(s"SELECT id FROM $theirs ORDER BY id").collect().map(_.getLong(0)).toSeq
-      assert(peerIds == ids(ours))
-      peer.sql(s"INSERT INTO $theirs SELECT id, concat('peer-', id), CAST(id % 2 AS INT) FROM range(50, 70)")
-      peer.sql(s"DELETE FROM $theirs WHERE id % 10 = 2")
-      sql(s"REFRESH TABLE $ours")
-      assert(ids(ours) == (0L until 70L).filter(id => (id % 10 != 1 || id > 50) && id % 10 != 2))
-      assert(rows(s"SELECT name FROM $ours WHERE id = 55") == Seq(Row("peer-55")))
-      sql(s"UPDATE $ours SET name = 'both' WHERE id >= 60")
-      assert(peer.sql(s"SELECT count(*) FROM $theirs WHERE name = 'both'").collect().toSeq == Seq(Row(9L)))
-      assertEncrypted(ours)
-    }
+    for (format <- Seq("parquet", "avro"); mode <- Seq("copy-on-write", "merge-on-read"))
+      withClue(s"$format, $mode: ") {
+        val ours = create(format, mode)
+        insert(ours, 0, 50)
+        sql(s"DELETE FROM $ours WHERE id % 10 = 1")
+        val theirs = "encice" + ours.stripPrefix("enc")
+        def peerIds: Seq[Long] = peer.sql(s"SELECT id FROM $theirs ORDER BY id").collect().map(_.getLong(0)).toSeq
+        assert(peerIds == ids(ours))
+        peer.sql(s"INSERT INTO $theirs SELECT id, concat('peer-', id), CAST(id % 2 AS INT) FROM range(50, 70)")
+        peer.sql(s"DELETE FROM $theirs WHERE id % 10 = 2")
+        sql(s"REFRESH TABLE $ours")
+        assert(ids(ours) == (0L until 70L).filter(id => (id % 10 != 1 || id > 50) && id % 10 != 2))
+        assert(rows(s"SELECT name FROM $ours WHERE id = 55") == Seq(Row("peer-55")))
+        sql(s"UPDATE $ours SET name = 'both' WHERE id >= 60")
+        assert(peer.sql(s"SELECT count(*) FROM $theirs WHERE name = 'both'").collect().toSeq == Seq(Row(9L)))
+        assertEncrypted(ours)
+      }
   }
 
   test("Apache Iceberg cannot read encrypted ORC files") {
