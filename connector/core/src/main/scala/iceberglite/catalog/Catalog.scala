@@ -133,8 +133,8 @@ trait Catalog extends Committer with AutoCloseable {
   }
 
   /**
-   * Whether table metadata comes from a service, so that users who can write to the storage cannot change it. Otherwise,
-   * metadata files are read from the storage, and a warning about encrypted tables is logged.
+   * Whether table metadata comes from a service, so that users who can write to the storage cannot change it.
+   * Otherwise, metadata files are read from the storage, and a warning about encrypted tables is logged.
    */
   protected def protectsMetadata: Boolean = false
 
@@ -173,7 +173,7 @@ trait Catalog extends Committer with AutoCloseable {
 
 private object Catalog {
   private def unprotected(name: String): String =
-    s"Catalog $name reads the metadata files of encrypted tables from the storage. These files are not encrypted, and " +
-      "nothing detects if they are replaced by other files. Only trusted users may write to the metadata directories, " +
-      "or use a REST catalog"
+    s"Catalog $name reads the metadata files of encrypted tables from the storage. These files are not encrypted, " +
+      "and nothing detects if they are replaced by other files. Only trusted users may write to the metadata " +
+      "directories, or use a REST catalog"
 }

@@ -160,7 +160,8 @@ object CatalogProperty {
   val KmsType: CatalogProperty = declared(CatalogProperty(
     KeyService.TypeOption,
     None,
-    s"Key management service for encrypted tables; the only type is ${KeyService.KeyStoreType}, a key store file of Java"
+    s"Key management service for encrypted tables; the only type is ${KeyService.KeyStoreType}, a key store file of " +
+      "Java"
   ))
   val KmsImpl: CatalogProperty = declared(CatalogProperty(
     KeyService.ClassOption,

@@ -51,8 +51,8 @@ private[catalog] object KeyServices {
   private def checkType(catalog: String, name: String): Unit =
     if (unsupportedTypes(name.toLowerCase)) throw Unsupported(
       s"${CatalogProperty.KmsType.key}=$name in catalog $catalog",
-      s"Set ${CatalogProperty.KmsImpl.key} to a class that implements ${classOf[KeyManagement].getName} and calls this " +
-        "service"
+      s"Set ${CatalogProperty.KmsImpl.key} to a class that implements ${classOf[KeyManagement].getName} and calls " +
+        "this service"
     )
     else if (name != KeyService.KeyStoreType) throw InvalidArgument(
       s"${CatalogProperty.KmsType.key} of catalog $catalog",
@@ -66,7 +66,8 @@ private[catalog] object KeyServices {
       InvalidArgument(s"${CatalogProperty.KmsImpl.key} of catalog $catalog", className, reason)
     val contract = s"It must be a class that implements ${classOf[KeyManagement].getName} and has a constructor " +
       "without parameters"
-    val foreign = s"$contract. Classes that implement the interface KeyManagementClient of Apache Iceberg are not loaded"
+    val foreign =
+      s"$contract. Classes that implement the interface KeyManagementClient of Apache Iceberg are not loaded"
     if (className.startsWith(IcebergPackage)) throw invalid(foreign)
     val loader = Option(Thread.currentThread.getContextClassLoader).getOrElse(getClass.getClassLoader)
     try {

@@ -48,8 +48,8 @@ final class TableKeys private (table: String, metadata: TableMetadata, masterKey
   }
 
   /**
-   * Encrypts the key of a new manifest list or statistics file with a key encryption key of the table, or with a new one
-   * if the table has none or all are too old.
+   * Encrypts the key of a new manifest list or statistics file with a key encryption key of the table, or with a new
+   * one if the table has none or all are too old.
    *
    * @return the id for the new snapshot or statistics file, and the keys to add to the table metadata
    */
@@ -130,8 +130,8 @@ object TableKeys {
     }
 
   /**
-   * Returns the ids of the keys that only removed snapshots and statistics files have used. Keys that encrypt other keys
-   * are not among them.
+   * Returns the ids of the keys that only removed snapshots and statistics files have used. Keys that encrypt other
+   * keys are not among them.
    */
   def unusedKeys(before: TableMetadata, after: TableMetadata): Vector[String] =
     (usedKeys(before) -- usedKeys(after)).toVector.sorted.filter(id => after.encryptionKeys.exists(_.keyId == id))

@@ -8,13 +8,7 @@ import iceberglite.encryption.FileKey
 import iceberglite.puffin.{NewBlob, PuffinCodec, PuffinWriter, ThetaSketch}
 import iceberglite.scan.BloomIndex
 import iceberglite.spec.IcebergError
-import iceberglite.spec.IcebergError.{
-  CommitConflict,
-  CommitStateUnknown,
-  InvalidArgument,
-  NotFound,
-  ValidationFailed
-}
+import iceberglite.spec.IcebergError.{CommitConflict, CommitStateUnknown, InvalidArgument, NotFound, ValidationFailed}
 import iceberglite.spec.{ObjectKind, Spelling}
 import iceberglite.spec.metadata.{BlobType, Snapshot, StatisticsFile, TableMetadata}
 import iceberglite.spec.schema.Schema
@@ -161,8 +155,7 @@ object ComputeTableStatistics {
     try {
       val committed = table.transaction(summary, environment).add(action).commit()
       Right((committed, committed.metadata.statistics.find(_.statisticsPath == path).getOrElse(file)))
-    }
-    catch {
+    } catch {
       case unknown: CommitStateUnknown => throw unknown
       case failed: IcebergError =>
         Cleanup.delete(table.io, Vector(path))

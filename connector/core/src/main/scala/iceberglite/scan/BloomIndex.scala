@@ -9,15 +9,7 @@ import scala.util.Try
 
 import org.slf4j.LoggerFactory
 
-import iceberglite.puffin.{
-  BloomEntry,
-  BloomFilter,
-  BloomIndexBlob,
-  BloomFileKey,
-  BloomScope,
-  NewBlob,
-  ValueForm
-}
+import iceberglite.puffin.{BloomEntry, BloomFilter, BloomIndexBlob, BloomFileKey, BloomScope, NewBlob, ValueForm}
 import iceberglite.spec.IcebergError
 import iceberglite.spec.expr.{ColumnRange, Expression, RangeEvaluator, Term}
 import iceberglite.spec.expr.Expression._
@@ -231,7 +223,12 @@ object BloomIndex {
         val file = table.openStatistics(statistics)
         ids.keys.toVector.sorted.flatMap(id => file.blobs.find(b => isIndexOf(b.metadata, id)))
           .foldLeft(others) { (opened, blob) =>
-            opened ++ BloomIndexBlob.open(table.statisticsIO(statistics), file, blob, maxBytes - opened.map(_.directoryBytes).sum)
+            opened ++ BloomIndexBlob.open(
+              table.statisticsIO(statistics),
+              file,
+              blob,
+              maxBytes - opened.map(_.directoryBytes).sum
+            )
           }
     }.filter(_.scope.nameMapping == nameMappingOf(table.metadata))
 

@@ -71,8 +71,8 @@ object MetadataTree {
    * Returns the files of a snapshot.
    *
    * @param cache cache of decoded parts, possibly [[ManifestCache.Disabled]]
-   * @throws IcebergError.Unsupported if the table is encrypted and its catalog has no key management service. Reads need
-   *   no other check, because every read of the table's files calls this method
+   * @throws IcebergError.Unsupported if the table is encrypted and its catalog has no key management service. Reads
+   *   need no other check, because every read of the table's files calls this method
    */
   def at(snapshot: Snapshot, table: TreeTable, cache: ManifestCache): SnapshotFiles = {
     table.keys
@@ -206,6 +206,9 @@ final case class NewSnapshotHeader(
     commitId: UUID,
     attempt: Int
 )
+
+/** The file to which a snapshot refers. @param key its key; absent if the table is not encrypted */
+final case class TreePointer(path: String, key: Option[FileKey])
 
 /** The tree that a commit attempt has written. The implementation determines what a later attempt can reuse. */
 trait WrittenTree {

@@ -6,13 +6,7 @@ import scala.collection.JavaConverters._
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.iceberg.{BaseTable, TableMetadata, TableMetadataParser, TableOperations}
-import org.apache.iceberg.encryption.{
-  Ciphers,
-  EncryptingFileIO,
-  EncryptionManager,
-  EncryptionUtil,
-  KeyManagementClient
-}
+import org.apache.iceberg.encryption.{Ciphers, EncryptingFileIO, EncryptionManager, EncryptionUtil, KeyManagementClient}
 import org.apache.iceberg.hadoop.{HadoopFileIO => PeerFileIO}
 import org.apache.iceberg.io.{FileIO => PeerIO, LocationProvider}
 import org.apache.iceberg.util.ByteBuffers

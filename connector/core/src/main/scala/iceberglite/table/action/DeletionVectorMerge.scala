@@ -49,5 +49,6 @@ final private[action] class DeletionVectorMerge {
     DataLocations.of(base.location, base.properties).path(base.specsById(vector.specId), vector.partition, name)
   }
 
-  private def key(pair: VectorPair): (ListedFileKey, ListedFileKey) = (ListedFileKey.of(pair.own), ListedFileKey.of(pair.concurrent))
+  private def key(pair: VectorPair): (ListedFileKey, ListedFileKey) =
+    (ListedFileKey.of(pair.own), ListedFileKey.of(pair.concurrent))
 }

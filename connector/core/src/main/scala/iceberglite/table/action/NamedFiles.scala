@@ -14,7 +14,8 @@ import iceberglite.tree.{FileSelector, FilePartitions}
 final private[iceberglite] case class ListedFileKey(path: String, offset: Option[Long])
 
 private[iceberglite] object ListedFileKey {
-  def of(file: ContentFile): ListedFileKey = ListedFileKey(file.path, file.contentOffset.filter(_ => file.isDeletionVector))
+  def of(file: ContentFile): ListedFileKey =
+    ListedFileKey(file.path, file.contentOffset.filter(_ => file.isDeletionVector))
 }
 
 /** Selects the files that an action names, by path and offset. Manifests that cannot list these files are not read. */

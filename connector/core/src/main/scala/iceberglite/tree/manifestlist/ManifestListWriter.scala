@@ -20,6 +20,7 @@ import iceberglite.tree.{
   RemovedDataFiles,
   SharedTuples,
   NewSnapshotHeader,
+  TreePointer,
   TreeTable
 }
 
@@ -71,7 +72,7 @@ final private[manifestlist] class ManifestListWriter(
     val (listed, key) = writeList(all, newManifests.map(_._1.manifest), written ++ merged.flatMap(_.toSeq))
     val carriedOver = merged.count(_.isLeft)
     WrittenManifestList(
-      pointer = listPath,
+      TreePointer(listPath, key),
       addedRows =
         header.firstRowId.map(_ => all.zip(listed).filter(m => needsRowIds(m._1)).map(m => rowCount(m._2)).sum),
       added = changes.allAdded,
@@ -80,8 +81,7 @@ final private[manifestlist] class ManifestListWriter(
       reusable = ReusableManifests(newManifests.map(_._1), replaced.map(_.replacement)),
       written = files.paths,
       turnover =
-        ManifestTurnover(all.size - carriedOver, carriedOver, parents.count(_.hasLiveFiles) - carriedOver),
-      rootKey = key
+        ManifestTurnover(all.size - carriedOver, carriedOver, parents.count(_.hasLiveFiles) - carriedOver)
     )
   }
 

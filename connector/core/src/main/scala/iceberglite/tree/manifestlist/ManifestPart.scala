@@ -42,7 +42,7 @@ final private[iceberglite] class ManifestPart private (
   /** Whether the manifest is a Parquet file, which Apache Iceberg 1.12 writes for tables of version 4. */
   def isColumnar: Boolean = ColumnarManifests.isColumnar(path)
 
-  override def entries(io: FileIO): Iterator[ManifestEntry] = 
+  override def entries(io: FileIO): Iterator[ManifestEntry] =
     Manifests.read(io, manifest, key, specs.byId, specs.sources)
 
   override def copyTo(table: TreeTable, copy: TreeCopy): Long = new ManifestListCopy(table, copy).writeManifest(this)

@@ -74,7 +74,8 @@ object Encryption {
    * Returns a description of the part of the metadata that shows that the table is encrypted; absent if the table is
    * not encrypted.
    */
-  private def findEncryption(m: TableMetadata): Option[String] = m.properties.get(KeyIdProperty).map(id => s"$KeyIdProperty is $id")
-    .orElse(m.encryptionKeys.headOption.map(k => s"encryption-keys has the key ${k.keyId}"))
-    .orElse(m.snapshots.collectFirst { case s if s.keyId.isDefined => s"snapshot ${s.snapshotId} has a key-id" })
+  private def findEncryption(m: TableMetadata): Option[String] =
+    m.properties.get(KeyIdProperty).map(id => s"$KeyIdProperty is $id")
+      .orElse(m.encryptionKeys.headOption.map(k => s"encryption-keys has the key ${k.keyId}"))
+      .orElse(m.snapshots.collectFirst { case s if s.keyId.isDefined => s"snapshot ${s.snapshotId} has a key-id" })
 }
