@@ -26,9 +26,6 @@ trait MetadataTree {
   /** Returns whether commits to tables with this format version write this layout. */
   def canWrite(version: FormatVersion): Boolean
 
-  /** Whether [[write]] encrypts the files of encrypted tables. */
-  def canEncrypt: Boolean = false
-
   /** Returns the files of a snapshot. @param cache cache of decoded parts, possibly [[ManifestCache.Disabled]] */
   def at(snapshot: Snapshot, table: TreeTable, cache: ManifestCache): SnapshotFiles
 
@@ -94,10 +91,7 @@ object MetadataTree {
         "Upgrade iceberg-lite"
       )
     )
-    if (table.keys.isDefined && !tree.canEncrypt) throw IcebergError.Unsupported(
-      s"a commit to the encrypted table ${table.name}, which has format version $version",
-      s"Write to encrypted tables of format version ${FormatVersion.V3}"
-    )
+    table.keys
     tree.write(header, table, header.parent.map(at(_, table, cache)), changes, earlier, cache)
   }
 

@@ -1,6 +1,6 @@
 package iceberglite.tree
 
-import iceberglite.encryption.TableKeys
+import iceberglite.encryption.{FileKey, TableKeys}
 import iceberglite.puffin.PuffinFile
 import iceberglite.spec.IcebergError.UnreadableFile
 import iceberglite.spec.metadata.{Snapshot, StatisticsFile, TableMetadata}
@@ -33,9 +33,15 @@ final case class TreeTable(
    */
   lazy val keys: Option[TableKeys] = TableKeys.of(name, metadata, io.keyService)
 
+  /** Returns the key of the file to which a snapshot refers; absent if the file is not encrypted. */
+  private[tree] def rootKey(snapshot: Snapshot): Option[FileKey] = keys.flatMap(_.manifestListKey(snapshot))
+
   /** Returns the storage for reading the file to which a snapshot refers, and which may be encrypted. */
   private[tree] def rootIO(snapshot: Snapshot, path: String): FileIO =
-    keys.flatMap(_.manifestListKey(snapshot)).fold(io)(EncryptedFileIO(io, path, _))
+    rootKey(snapshot).fold(io)(EncryptedFileIO(io, path, _))
+
+  /** Returns the key of a new file; absent if the table is not encrypted. */
+  private[tree] def newKey(): Option[FileKey] = keys.map(_.newFileKeys.next())
 
   /** Returns the storage for reading a statistics file, which may be encrypted. */
   def statisticsIO(file: StatisticsFile): FileIO =

@@ -16,8 +16,8 @@ import iceberglite.spec.metadata.EncryptionKey
 import iceberglite.storage.FileIO
 import iceberglite.table.{Environment, Table}
 import iceberglite.table.TestTables._
-import iceberglite.table.action.{ExpireOptions, FastAppend, UpdateProperties}
-import iceberglite.tree.TreeReader
+import iceberglite.table.action.{ExpireOptions, FastAppend, RemoveFiles, UpdateProperties}
+import iceberglite.tree.{FilePart, TreeReader}
 
 class EncryptedTableSuite extends AnyFunSuite with EncryptedTables {
 
@@ -180,29 +180,36 @@ class EncryptedTableSuite extends AnyFunSuite with EncryptedTables {
     assert(metadataFiles(".avro", ".json").isEmpty)
   }
 
-  test("tasks get no key management service") {
-    val table = create(open())
-    assert(table.io.keyService.isDefined)
-    val bytes = new ByteArrayOutputStream
-    new ObjectOutputStream(bytes).writeObject(table.io)
-    val copy = new ObjectInputStream(new ByteArrayInputStream(bytes.toByteArray)).readObject()
-    copy match {
-      case io: FileIO => assert(io.keyService.isEmpty)
-      case other => fail(s"$other")
+  test("roots, leaves and deletion vectors of leaves are encrypted in format version 4") {
+    val limits = Seq("write.v4.single-commit-max-files" -> "2", "write.v4.root.max-vector-bytes" -> "1")
+    var table = append(create(open(), limits :+ ("format-version" -> "4"): _*), (1 to 20).map(_.toString): _*)
+    (1 to 3).foreach { i =>
+      table = table.transaction().add(new RemoveFiles(Set(s"$secretPath-$i.parquet"))).commit()
+      table = append(table, s"more-$i")
     }
+    assertEncrypted()
+    assert(metadataFiles(".puffin").nonEmpty && metadataFiles(".parquet").exists(_.toString.contains("-m0.parquet")))
+    val expected = (4 to 20).map(_.toString).toSet ++ (1 to 3).map(i => s"more-$i")
+    assert(names(table) == expected && names(open().table(id)) == expected)
+    val files = new TreeReader(table.io, table.metadata).files(table.currentSnapshot.get)
+    val read = files.parts.flatMap(part => inTask(part).entries(table.io)).filter(_.isLive)
+    assert(read.size == expected.size)
+    assert(files.violations(None).exists(_.isEmpty))
   }
 
-  test("tasks read the entries of an encrypted manifest with the key of this manifest") {
-    val table = append(create(open()), "1")
-    val part =
-      table.tree().metadata.currentSnapshot.map(s => new TreeReader(table.io, table.metadata).files(s).parts.head)
+  private def inTask[A <: AnyRef](value: A): A = {
     val bytes = new ByteArrayOutputStream
-    new ObjectOutputStream(bytes).writeObject(part.get.forReading)
-    val copy = new ObjectInputStream(new ByteArrayInputStream(bytes.toByteArray)).readObject()
-    copy match {
-      case task: iceberglite.tree.FilePart => assert(task.entries(table.io).size == 1)
-      case other => fail(s"$other")
-    }
+    new ObjectOutputStream(bytes).writeObject(value)
+    new ObjectInputStream(new ByteArrayInputStream(bytes.toByteArray)).readObject().asInstanceOf[A]
+  }
+
+  private def inTask(part: FilePart): FilePart = inTask[FilePart](part.forReading)
+
+  test("tasks get no key management service, and read an encrypted manifest with its own key") {
+    val table = append(create(open()), "1")
+    assert(table.io.keyService.isDefined && inTask[FileIO](table.io).keyService.isEmpty)
+    val part = new TreeReader(table.io, table.metadata).files(table.currentSnapshot.get).parts.head
+    assert(inTask(part).entries(inTask[FileIO](table.io)).size == 1)
   }
 }
 

@@ -11,6 +11,7 @@ import org.scalatest.Suite
 
 import iceberglite.FilesBelow
 import iceberglite.catalog.{Catalog, Catalogs}
+import iceberglite.spec.file.ContentFile
 import iceberglite.storage.{HadoopFileIO, TemporaryDirectory}
 import iceberglite.table.{Table, TableIdentifier}
 import iceberglite.table.TestTables._
@@ -57,18 +58,20 @@ trait EncryptedTables extends TemporaryDirectory { self: Suite =>
 
   protected val secretPath = "/data/secret-name"
 
-  /** Adds a data file, which does not exist in the storage. */
-  protected def append(table: Table, name: String): Table = {
-    val added = file(s"$secretPath-$name.parquet").copy(keyMetadata = Some(FileKey.random(16).encode))
-    table.transaction().add(new FastAppend(Vector(added))).commit()
-  }
+  /** Returns a data file, which does not exist in the storage. */
+  protected def dataFile(name: String): ContentFile =
+    file(s"$secretPath-$name.parquet").copy(keyMetadata = Some(FileKey.random(16).encode))
+
+  /** Adds data files, which do not exist in the storage. */
+  protected def append(table: Table, names: String*): Table =
+    table.transaction().add(new FastAppend(names.toVector.map(dataFile))).commit()
 
   protected def metadataFiles(endings: String*): Set[Path] =
     FilesBelow.of(directory.resolve("wh")).filter(p => endings.exists(p.toString.endsWith)).toSet
 
   /** Asserts that all metadata files of the trees are encrypted, and that no file contains the name of a data file. */
   protected def assertEncrypted(): Unit = {
-    val trees = metadataFiles(".avro")
+    val trees = metadataFiles(".avro", ".parquet", ".puffin", ".stats")
     assert(trees.nonEmpty)
     trees.foreach(path => assert(Files.readAllBytes(path).startsWith("AGS1".getBytes(ISO_8859_1)), path))
     FilesBelow.of(directory.resolve("wh")).filter(Files.isRegularFile(_)).foreach { path =>

@@ -35,8 +35,6 @@ object ManifestListTree extends MetadataTree {
 
   override def canWrite(version: FormatVersion): Boolean = version <= FormatVersion.V3
 
-  override def canEncrypt: Boolean = true
-
   override val entryCodec: Option[EntryCodec] = Some(EncodedEntries)
 
   override def at(snapshot: Snapshot, table: TreeTable, cache: ManifestCache): ManifestListFiles =

@@ -94,9 +94,6 @@ final private[manifestlist] class ManifestListWriter(
 
   private def listPath = s"${header.metadataPath}/snap-${header.snapshotId}-${header.attempt}-${header.commitId}.avro"
 
-  /** Returns the key of a new file; absent if the table is not encrypted. */
-  private def newKey: Option[FileKey] = table.keys.map(_.newFileKeys.next())
-
   /**
    * Writes the manifest list.
    *
@@ -107,7 +104,7 @@ final private[manifestlist] class ManifestListWriter(
       newManifests: Vector[ManifestFile],
       created: Vector[WrittenManifest]
   ): (Vector[ManifestFile], Option[FileKey]) = {
-    val key = newKey
+    val key = table.newKey()
     if (header.firstRowId.isDefined)
       checkRows(manifests.filter(m => needsRowIds(m) && !newManifests.contains(m)), created)
     val complete = if (version == FormatVersion.V1) manifests else manifests.map(withCounts)
@@ -267,7 +264,7 @@ final private[manifestlist] class ManifestListWriter(
       ManifestHeader(version, content, table.schema, spec, header.snapshotId),
       rows.iterator,
       codec,
-      newKey
+      table.newKey()
     )
     WrittenManifest(manifest, rows)
   }

@@ -75,7 +75,7 @@ object Manifests {
   private[manifestlist] def keyOf(manifest: ManifestFile): Option[FileKey] =
     manifest.keyMetadata.map(FileKey.decode(manifest.path, _))
 
-  private[manifestlist] def read(
+  private[tree] def read(
       io: FileIO,
       manifest: ManifestFile,
       key: Option[FileKey],
