@@ -93,7 +93,7 @@ class ArchitectureSuite extends AnyFunSuite {
       "metrics" -> Set(),
       "avro" -> Set("storage"),
       "parquet" -> Set("avro", "encryption", "metrics", "storage"),
-      "puffin" -> Set("storage"),
+      "puffin" -> Set("encryption", "storage"),
       "data" -> files,
       "tree" -> Set("avro", "encryption", "storage", "puffin", "data"),
       "scan" -> (files ++ Set("tree", "data")),

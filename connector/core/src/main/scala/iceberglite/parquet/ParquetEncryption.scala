@@ -6,7 +6,7 @@ import java.util.Arrays
 
 import org.apache.parquet.ParquetReadOptions
 import org.apache.parquet.crypto.{AesCipher, DecryptionKeyRetriever, FileDecryptionProperties, FileEncryptionProperties}
-import org.apache.parquet.format.{AesGcmV1, Util}
+import org.apache.parquet.format.{EncryptionAlgorithm, Util}
 
 import iceberglite.encryption.{AesGcm, FileKey}
 
@@ -76,14 +76,15 @@ private[iceberglite] object ParquetEncryption {
     ByteBuffer.wrap(bytes, position, LengthSize).order(ByteOrder.LITTLE_ENDIAN).getInt
 
   /**
-   * Returns the additional authenticated data of the file: the AAD prefix, which is not stored in the file, and a random
-   * value in the file.
+   * Returns the additional authenticated data of the file: the AAD prefix, which is not stored in the file, and a
+   * random value in the file.
    */
-  private def fileAad(algorithm: org.apache.parquet.format.EncryptionAlgorithm, key: FileKey): Array[Byte] = {
+  private def fileAad(algorithm: EncryptionAlgorithm, key: FileKey): Array[Byte] = {
     if (algorithm == null || !algorithm.isSetAES_GCM_V1) throw new DamagedFooter(
-      "The file is not encrypted with AES_GCM_V1. Other algorithms are rejected, because they do not reveal changed pages"
+      "The file is not encrypted with AES_GCM_V1. Other algorithms are rejected, because they do not reveal changed " +
+        "pages"
     )
-    val gcm: AesGcmV1 = algorithm.getAES_GCM_V1
+    val gcm = algorithm.getAES_GCM_V1
     if (!gcm.isSetAad_file_unique) notAuthentic()
     val unique = gcm.getAad_file_unique
     val aad = Arrays.copyOf(key.aadPrefix, key.aadPrefix.length + unique.length)
