@@ -23,6 +23,12 @@ final class TableKeys private (table: String, metadata: TableMetadata, masterKey
   /** Creates the keys of new files. */
   val newFileKeys: NewFileKeys = NewFileKeys.ofLength(metadata)
 
+  /** Fails if the service does not have the master key, so that no table is created whose files cannot be encrypted. */
+  def requireMasterKey(): Unit = {
+    service.generate(newFileKeys.keyLength, masterKeyId)
+    ()
+  }
+
   /** Returns the key of the manifest list of a snapshot; absent if the manifest list is not encrypted. */
   def manifestListKey(snapshot: Snapshot): Option[FileKey] = snapshot.keyId
     .map(keyWithId(_, snapshot.manifestList.getOrElse(table), s"snapshot ${snapshot.snapshotId}"))

@@ -34,6 +34,10 @@ class EncryptedTableSuite extends AnyFunSuite with EncryptedTables {
     intercept[Unsupported](names(other))
     intercept[Unsupported](append(other, "2"))
     intercept[Unsupported](open(Map.empty).drop(table.id, purge = true))
+    val unknown = id.copy(name = "t2")
+    intercept[Unsupported](open(Map.empty).create(unknown, unpartitioned(properties: _*)))
+    intercept[InvalidArgument](open().create(unknown, unpartitioned(properties :+ ("encryption.key-id" -> "x"): _*)))
+    assert(!open().tableExists(unknown))
     assert(other.transaction().add(new UpdateProperties(Map("a" -> "b"), Set.empty)).commit().properties("a") == "b")
     assert(names(table.refresh()) == Set("1"))
   }
@@ -69,8 +73,12 @@ class EncryptedTableSuite extends AnyFunSuite with EncryptedTables {
 
   test("a failure of the key management service causes one error") {
     val failing = open(Map("encryption.kms-impl" -> classOf[FailingKeys].getName))
-    intercept[StorageFailed](append(create(failing), "1"))
+    intercept[StorageFailed](create(failing))
+    assert(!failing.tableExists(id))
+    val table = create(open())
+    intercept[StorageFailed](append(failing.table(id), "1"))
     assert(metadataFiles(".avro").isEmpty, "the files of the failed commit were deleted")
+    assert(names(append(table, "1")) == Set("1"))
   }
 
   test("damaged, truncated and swapped metadata files are detected") {
