@@ -1,11 +1,14 @@
 package iceberglite.encryption
 
 import java.io.{ByteArrayInputStream, ByteArrayOutputStream, ObjectInputStream, ObjectOutputStream}
+import java.nio.charset.StandardCharsets.ISO_8859_1
 import java.nio.file.{Files, Path, Paths}
+import java.util.Base64
 import java.util.concurrent.TimeUnit
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.FilesBelow
 import iceberglite.maintenance.ComputeTableStatistics
 import iceberglite.maintenance.expire.{LocalUnreachableFiles, SnapshotExpiry}
 import iceberglite.puffin.ThetaSketch
@@ -179,6 +182,29 @@ class EncryptedTableSuite extends AnyFunSuite with EncryptedTables {
     assert(ComputeTableStatistics.existingBlobs(first, first.currentSnapshot.get).size == 1)
     val (second, replaced) = register(first)
     assert(replaced.keyMetadata != file.keyMetadata && second.metadata.encryptionKeys.size == 3)
+  }
+
+  test("a commit that is repeated after another commit uses the key encryption key of the other commit") {
+    val table = create(open())
+    append(table, "1")
+    val next = append(table, "2")
+    assert(names(next) == Set("1", "2") && kekIds(next).size == 1 && next.metadata.encryptionKeys.size == 3)
+  }
+
+  test("no file in the warehouse contains the key of a file or a master key") {
+    val table = append(append(create(open()), "1"), "2")
+    val tree = new TreeReader(table.io, table.metadata)
+    val snapshot = table.currentSnapshot.get
+    val ofFiles = tree.manifests(snapshot).flatMap(_.keyMetadata) ++ tree.live.flatMap(_.file.keyMetadata)
+    val keys = ofFiles.map(FileKey.decode("f", _).key) ++ table.tree().keys.flatMap(_.manifestListKey(snapshot)).map(_.key)
+    assert(keys.size == 5)
+    val texts = (keys ++ masterKeys.values).flatMap { key =>
+      Seq(new String(key, ISO_8859_1), Base64.getEncoder.encodeToString(key).take(20), key.map("%02x".format(_)).mkString)
+    }
+    FilesBelow.of(directory.resolve("wh")).filter(Files.isRegularFile(_)).foreach { path =>
+      val content = new String(Files.readAllBytes(path), ISO_8859_1)
+      assert(!texts.exists(content.contains), path)
+    }
   }
 
   test("a purge deletes the files of an encrypted table") {
