@@ -3,6 +3,7 @@ package iceberglite.encryption
 import org.apache.iceberg.DataFiles
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.conformance.MetadataRules
 import iceberglite.table.Table
 import iceberglite.table.action.RewriteManifests
 
@@ -13,7 +14,7 @@ class EncryptedTablePeerSuite extends AnyFunSuite with EncryptedTables {
   private def peer(table: Table): PeerEncryptedTable =
     new PeerEncryptedTable(table.metadataLocation.stripPrefix("file://").stripPrefix("file:"), client)
 
-  test("Apache Iceberg reads encrypted tables that this library writes, and the keys of their files") {
+  test("Apache Iceberg reads encrypted tables that this library writes, and the keys of their files", MetadataRules.encryptionKeys) {
     val table = append(append(create(open()), "1"), "2")
     assertEncrypted()
     val read = peer(table).dataFiles
@@ -22,7 +23,7 @@ class EncryptedTablePeerSuite extends AnyFunSuite with EncryptedTables {
     assert(names(table) == Set("1", "2"))
   }
 
-  test("this library reads encrypted tables that Apache Iceberg writes, and commits to them") {
+  test("this library reads encrypted tables that Apache Iceberg writes, and commits to them", MetadataRules.encryptionKeys) {
     val created = create(open(), "encryption.data-key-length" -> "32")
     val other = peer(created)
     Seq("p1", "p2").foreach { name =>

@@ -8,6 +8,7 @@ import java.util.concurrent.TimeUnit
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.conformance.MetadataRules
 import iceberglite.FilesBelow
 import iceberglite.maintenance.ComputeTableStatistics
 import iceberglite.maintenance.expire.{LocalUnreachableFiles, SnapshotExpiry}
@@ -31,7 +32,7 @@ class EncryptedTableSuite extends AnyFunSuite with EncryptedTables {
 
   private def manifestList(table: Table): Path = local(table.currentSnapshot.get.manifestList.get)
 
-  test("a catalog without a key management service rejects reads and writes, and changes properties") {
+  test("a catalog without a key management service rejects reads and writes, and changes properties", MetadataRules.encryption) {
     val table = append(create(open()), "1")
     val other = open(Map.empty).table(table.id)
     intercept[Unsupported](names(other))
@@ -84,7 +85,7 @@ class EncryptedTableSuite extends AnyFunSuite with EncryptedTables {
     assert(names(append(table, "1")) == Set("1"))
   }
 
-  test("damaged, truncated and swapped metadata files are detected") {
+  test("damaged, truncated and swapped metadata files are detected", MetadataRules.gcmStreams) {
     val table = append(append(create(open()), "1"), "2")
     val manifests =
       new TreeReader(table.io, table.metadata).manifests(table.currentSnapshot.get).map(m => local(m.path))
@@ -107,7 +108,7 @@ class EncryptedTableSuite extends AnyFunSuite with EncryptedTables {
     assert(names(table) == Set("1", "2"))
   }
 
-  test("damaged encryption-keys in the table metadata are detected") {
+  test("damaged encryption-keys in the table metadata are detected", MetadataRules.encryptionKeys) {
     val table = append(create(open()), "1")
     def damaged(change: EncryptionKey => Option[EncryptionKey]) =
       table.metadata.edited(encryptionKeys = table.metadata.encryptionKeys.flatMap(change(_)))
@@ -132,7 +133,7 @@ class EncryptedTableSuite extends AnyFunSuite with EncryptedTables {
     assert(metadataFiles(".avro").isEmpty)
   }
 
-  test("the key of a table is set only at its creation, in format version 3") {
+  test("the key of a table is set only at its creation, in format version 3", MetadataRules.encryption) {
     val table = create(open())
     val plain = open().create(id.copy(name = "plain"), unpartitioned("format-version" -> "3"))
     def set(of: Table, key: String) =
@@ -149,7 +150,7 @@ class EncryptedTableSuite extends AnyFunSuite with EncryptedTables {
     intercept[InvalidArgument](open().create(id.copy(name = "t17"), unpartitioned(properties :+ length: _*)))
   }
 
-  test("a key encryption key is replaced after two years, and old snapshots remain readable") {
+  test("a key encryption key is replaced after two years, and old snapshots remain readable", MetadataRules.encryptionKeys) {
     var table = append(create(open()), "1")
     val later = System.currentTimeMillis + TimeUnit.DAYS.toMillis(731)
     val environment = Environment.system.copy(nowMs = () => later)

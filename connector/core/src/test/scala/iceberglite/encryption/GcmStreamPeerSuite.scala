@@ -7,6 +7,7 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
+import iceberglite.conformance.MetadataRules
 import iceberglite.spec.IcebergError.UnreadableFile
 import iceberglite.storage.{DataInput, DataOutput, EncryptedFileIO, GcmInput, GcmOutput}
 import iceberglite.table.MemoryFileIO
@@ -29,7 +30,7 @@ class GcmStreamPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     length.fold(key)(key.withLength)
   }
 
-  test("both libraries write the same key metadata, and read the key metadata of the other") {
+  test("both libraries write the same key metadata, and read the key metadata of the other", MetadataRules.keyMetadata) {
     forAll(keys) { key =>
       assert(key.encode == PeerEncryption.encode(key.key, key.aadPrefix, key.fileLength))
       val (peerKey, aadPrefix, length) = PeerEncryption.decode(key.encode)
@@ -38,7 +39,7 @@ class GcmStreamPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("damaged key metadata causes one error that does not contain the key") {
+  test("damaged key metadata causes one error that does not contain the key", MetadataRules.keyMetadata) {
     val encoded = FileKey.random(16).withLength(12345L).encode.array
     val truncated = encoded.indices.map(encoded.take)
     val others = Seq(encoded :+ 0.toByte, 9.toByte +: encoded.tail) ++
@@ -63,7 +64,7 @@ class GcmStreamPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private def keyOf(stored: Array[Byte], key: FileKey): FileKey = key.withLength(stored.length.toLong)
 
-  test("files that Apache Iceberg encrypts are read, as a whole, in ranges, and as a stream") {
+  test("files that Apache Iceberg encrypts are read, as a whole, in ranges, and as a stream", MetadataRules.gcmStreams) {
     contents.foreach { content =>
       val key = FileKey.random(16)
       val stored = PeerEncryption.encrypt(Seq(content), key.key, key.aadPrefix)
@@ -84,7 +85,7 @@ class GcmStreamPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("Apache Iceberg reads the files that this library encrypts, as a whole and as a stream") {
+  test("Apache Iceberg reads the files that this library encrypts, as a whole and as a stream", MetadataRules.gcmStreams) {
     contents.foreach { content =>
       val key = FileKey.random(32)
       val whole = EncryptedFileIO.encrypt(content, key)
@@ -113,7 +114,7 @@ class GcmStreamPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(errors.forall(e => e.file == path && e.cause.isEmpty))
   }
 
-  test("a changed bit, a wrong key, swapped or missing blocks, and swapped files are detected") {
+  test("a changed bit, a wrong key, swapped or missing blocks, and swapped files are detected", MetadataRules.gcmStreams) {
     val content = bytes(2 * Block + 100)
     val key = FileKey.random(16)
     val stored = EncryptedFileIO.encrypt(content, key)
