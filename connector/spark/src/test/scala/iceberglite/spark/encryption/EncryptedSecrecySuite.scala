@@ -9,15 +9,10 @@ import java.util.Base64
 import scala.util.control.NonFatal
 
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.connector.catalog.Identifier
 import org.apache.spark.sql.execution.{CodegenMode, CostMode, ExtendedMode, FormattedMode, SimpleMode}
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.encryption.FileKey
-import iceberglite.scan.TableScan
 import iceberglite.spark.SharedSession
-import iceberglite.spark.table.SparkTable
-import iceberglite.spec.expr.Expression.AlwaysTrue
 
 /** Looks for values and keys of an encrypted table in its files, in the log, in plans, and in Spark's event log. */
 class EncryptedSecrecySuite extends AnyFunSuite with SharedSession {
@@ -91,18 +86,6 @@ class EncryptedSecrecySuite extends AnyFunSuite with SharedSession {
     ()
   }
 
-  /** Returns the keys of the live data and delete files of all snapshots. */
-  private def keysOf(t: String): Vector[FileKey] = {
-    val catalog = session.sessionState.catalogManager.catalog("enc").asInstanceOf[
-      org.apache.spark.sql.connector.catalog.TableCatalog
-    ]
-    val table = catalog.loadTable(Identifier.of(Array(ns), t.split('.').last)).asInstanceOf[SparkTable].table
-    table.metadata.snapshots.flatMap { snapshot =>
-      TableScan(table.tree(), Some(snapshot), AlwaysTrue, caseSensitive = true).plan().tasks
-        .flatMap(task => task.file +: task.deletes.map(_.file)).flatMap(FileKey.of)
-    }.distinct
-  }
-
   /** The forms in which a key could be visible. */
   private def formsOf(bytes: Array[Byte]): Seq[String] = Seq(
     new String(bytes, ISO_8859_1),
@@ -131,7 +114,7 @@ class EncryptedSecrecySuite extends AnyFunSuite with SharedSession {
       }
       tables
     }
-    val keys = tables.flatMap(keysOf)
+    val keys = tables.flatMap(EncryptedSession.keysOf)
     assert(keys.size > 20)
     val search = new SecretSearch(Marker +: keys.flatMap(key => formsOf(key.key) ++ formsOf(decoded(key.encode))))
     assert(search.isIn(s"a${Marker}b") && search.isIn(formsOf(keys.last.key).last) && !search.isIn("GeheimnisAB"))

@@ -5,8 +5,13 @@ import java.nio.file.{Files, Path}
 import scala.collection.JavaConverters._
 
 import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.connector.catalog.{Identifier, TableCatalog}
 
+import iceberglite.encryption.FileKey
+import iceberglite.scan.TableScan
+import iceberglite.spark.table.SparkTable
 import iceberglite.spark.{SharedSession, SparkCatalog}
+import iceberglite.spec.expr.Expression.AlwaysTrue
 
 /**
  * A session with the catalogs `enc` of iceberg-lite and `encice` of Apache Iceberg on the same warehouse, with the same
@@ -49,5 +54,16 @@ object EncryptedSession {
     val walk = Files.walk(directory)
     try walk.iterator.asScala.filter(Files.isRegularFile(_)).toVector
     finally walk.close()
+  }
+
+  /** Returns the keys of the live data and delete files of all snapshots of a table. */
+  def keysOf(name: String): Vector[FileKey] = {
+    val Array(catalogName, namespace, table) = name.split('.')
+    val catalog = session.sessionState.catalogManager.catalog(catalogName).asInstanceOf[TableCatalog]
+    val loaded = catalog.loadTable(Identifier.of(Array(namespace), table)).asInstanceOf[SparkTable].table
+    loaded.metadata.snapshots.flatMap { snapshot =>
+      TableScan(loaded.tree(), Some(snapshot), AlwaysTrue, caseSensitive = true).plan().tasks
+        .flatMap(task => task.file +: task.deletes.map(_.file)).flatMap(FileKey.of)
+    }.distinct
   }
 }

@@ -15,7 +15,7 @@ import iceberglite.spark.{SharedSession, SparkCatalog}
 import iceberglite.spec.IcebergError
 
 /** Tests statements on encrypted tables, and exchanges encrypted tables with Apache Iceberg. */
-class EncryptedTableSuite extends AnyFunSuite with SharedSession {
+class EncryptedStatementsSuite extends AnyFunSuite with SharedSession {
   private lazy val session = EncryptedSession.session
 
   override protected def sql(statement: String): DataFrame = session.sql(statement)
@@ -25,11 +25,16 @@ class EncryptedTableSuite extends AnyFunSuite with SharedSession {
     session.sql(s"CREATE NAMESPACE IF NOT EXISTS enc.$ns")
   }
 
-  private def create(format: String, mode: String = "copy-on-write", more: String = ""): String = {
+  private def create(
+      format: String,
+      mode: String = "copy-on-write",
+      more: String = "",
+      version: Int = 3
+  ): String = {
     val t = newTable(format, "enc")
     sql(
       s"CREATE TABLE $t (id BIGINT, name STRING, part INT) USING iceberg PARTITIONED BY (part) TBLPROPERTIES (" +
-        s"'format-version' = '3', 'encryption.key-id' = 'master', 'write.format.default' = '$format', " +
+        s"'format-version' = '$version', 'encryption.key-id' = 'master', 'write.format.default' = '$format', " +
         s"'write.delete.mode' = '$mode', 'write.update.mode' = '$mode', 'write.merge.mode' = '$mode'$more)"
     )
     t
@@ -58,9 +63,12 @@ class EncryptedTableSuite extends AnyFunSuite with SharedSession {
     assert(isPlain || Set("PARE", "AGS1")(magic), s"$file begins with $magic")
   }
 
-  for (format <- Seq("parquet", "orc", "avro"); mode <- Seq("copy-on-write", "merge-on-read"))
-    test(s"statements on an encrypted table have the same results as on a plain table: $format, $mode") {
-      val t = create(format, mode)
+  for {
+    (format, version) <- Seq("parquet" -> 3, "orc" -> 3, "avro" -> 3, "parquet" -> 4)
+    mode <- Seq("copy-on-write", "merge-on-read")
+  }
+    test(s"statements on an encrypted table have the expected results: version $version, $format, $mode") {
+      val t = create(format, mode, version = version)
       insert(t, 0, 100)
       assert(ids(t) == (0L until 100L))
       assert(rows(s"SELECT name FROM $t WHERE id = 17") == Seq(Row("name-17")))
@@ -105,6 +113,16 @@ class EncryptedTableSuite extends AnyFunSuite with SharedSession {
     assert(ids(t) == (0L until 30L) && rows(s"SELECT count(*) FROM $t WHERE name = 'upserted'") == Seq(Row(20L)))
     assert(rows(s"SELECT DISTINCT content, file_format FROM $t.delete_files") == Seq(Row(1, "PUFFIN")))
     assertEncrypted(t)
+  }
+
+  test("the keys of files have the length that the table property requests") {
+    for (length <- Seq(16, 24, 32)) {
+      val t = create("parquet", more = s", 'encryption.data-key-length' = '$length'")
+      insert(t, 0, 10)
+      val files = EncryptedSession.keysOf(t)
+      assert(files.size == 2 && files.forall(_.key.length == length))
+      assert(ids(t) == (0L until 10L))
+    }
   }
 
   test("streams read from and write to encrypted tables") {
@@ -248,8 +266,13 @@ class EncryptedTableSuite extends AnyFunSuite with SharedSession {
     val before = EncryptedSession.files(directory(copy)).toSet
     val plain =
       s"CREATE OR REPLACE TABLE $copy USING iceberg TBLPROPERTIES ('format-version' = '3') AS SELECT * FROM $t"
-    assert(errorOf(plain).toString.contains("encryption.key-id"))
-    assert(EncryptedSession.files(directory(copy)).toSet == before && ids(copy) == Seq(6L, 7L, 8L, 9L, 77L))
+    val other = plain.replace("'3'", "'3', 'encryption.key-id' = 'master'")
+    assert(errorOf(other).toString.contains("encryption.key-id"))
+    assert(ids(copy) == Seq(6L, 7L, 8L, 9L, 77L))
+    // Like in Apache Iceberg, a replaced table keeps its properties.
+    sql(plain)
+    assert(ids(copy) == ids(t) && EncryptedSession.files(directory(copy)).toSet != before)
+    assertEncrypted(copy)
   }
 
   test("a key store holds the master key; a failing service and a missing key are errors without a write") {
