@@ -125,6 +125,17 @@ class EncryptedStatementsSuite extends AnyFunSuite with SharedSession {
     }
   }
 
+  test("tasks plan scans of encrypted tables without the key management service") {
+    val modes = ", 'read.data-planning-mode' = 'distributed', 'read.delete-planning-mode' = 'distributed'"
+    for (version <- Seq(3, 4)) {
+      val t = create("parquet", "merge-on-read", modes, version)
+      (0 until 50 by 10).foreach(from => insert(t, from, from + 10))
+      sql(s"DELETE FROM $t WHERE id % 10 = 1")
+      assert(ids(t) == (0L until 50L).filter(_ % 10 != 1))
+      assert(rows(s"SELECT name FROM $t WHERE id = 42") == Seq(Row("name-42")))
+    }
+  }
+
   test("streams read from and write to encrypted tables") {
     val Seq(source, target) = Seq.fill(2)(create("parquet"))
     insert(source, 0, 10)
