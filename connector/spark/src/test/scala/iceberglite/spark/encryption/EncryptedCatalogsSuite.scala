@@ -1,11 +1,17 @@
 package iceberglite.spark.encryption
 
+import java.net.URI
+import java.nio.charset.StandardCharsets.UTF_8
+import java.nio.file.{Files, Paths}
+
 import org.apache.spark.sql.SparkSession
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tags.Slow
 
 import iceberglite.servers.Servers
 import iceberglite.spark.{SharedSession, SparkCatalog}
+import iceberglite.spark.error.StatementError
+import iceberglite.spec.IcebergError.ValidationFailed
 
 /** Tests encrypted tables in a REST catalog and in a Hive Metastore, where Apache Iceberg supports them. */
 @Slow
@@ -71,5 +77,32 @@ class EncryptedCatalogsSuite extends AnyFunSuite with SharedSession {
     assert(intercept[IllegalArgumentException](ids(peer, ice)).getMessage.startsWith("Cannot decrypt manifest list"))
     session.sql(s"DROP TABLE $lite PURGE")
     session.sql(s"DROP NAMESPACE enc.$ns")
+  }
+
+  test("a table whose metadata file no longer has the key id in the Metastore is not loaded") {
+    val session = configured(SharedSession.liteExtensions, "hive")
+    session.sql(s"CREATE NAMESPACE IF NOT EXISTS enc.$ns")
+    val t = s"enc.$ns.changed"
+    session.sql(
+      s"CREATE TABLE $t (id BIGINT) USING iceberg TBLPROPERTIES ('format-version' = '3', 'encryption.key-id' = 'master')"
+    )
+    val location = session.sql(s"SELECT file FROM $t.metadata_log_entries ORDER BY timestamp DESC").head.getString(0)
+    val file = Paths.get(URI.create(location))
+    val original = Files.readAllBytes(file)
+    for (replacement <- Seq("some-property", "encryption.key-id\":\"other\",\"x")) {
+      val changed = new String(original, UTF_8).replace("encryption.key-id", replacement)
+      Files.write(file, changed.getBytes(UTF_8))
+      val other = configured(SharedSession.liteExtensions, "hive")
+      Seq(s"SELECT * FROM $t", s"INSERT INTO $t VALUES (1L)").foreach { statement =>
+        val error = intercept[StatementError](other.sql(statement).collect())
+        assert(error.error.isInstanceOf[ValidationFailed])
+      }
+    }
+    Files.write(file, original)
+    val other = configured(SharedSession.liteExtensions, "hive")
+    other.sql(s"INSERT INTO $t VALUES (1L)")
+    assert(ids(other, t) == Seq(1L))
+    other.sql(s"DROP TABLE $t PURGE")
+    other.sql(s"DROP NAMESPACE enc.$ns")
   }
 }
