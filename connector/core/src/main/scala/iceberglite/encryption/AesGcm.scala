@@ -29,19 +29,32 @@ final private[iceberglite] class AesGcm(key: Array[Byte]) {
   def encrypt(plain: Array[Byte], aad: Array[Byte]): Array[Byte] = encrypt(plain, 0, plain.length, aad)
 
   /**
-   * Decrypts a part of an array.
+   * Decrypts a part of an array into another array.
    *
-   * @return absent if the bytes were not encrypted with this key and this additional data. The cipher does not
+   * @return false if the bytes were not encrypted with this key and this additional data. The cipher does not
    *   distinguish a wrong key from damaged bytes
    */
-  def decrypt(encrypted: Array[Byte], offset: Int, length: Int, aad: Array[Byte]): Option[Array[Byte]] =
-    if (length < Overhead) None
-    else {
-      cipher.init(Cipher.DECRYPT_MODE, aes, new GCMParameterSpec(TagLength * 8, encrypted, offset, NonceLength))
-      cipher.updateAAD(aad)
-      try Some(cipher.doFinal(encrypted, offset + NonceLength, length - NonceLength))
-      catch { case _: AEADBadTagException => None }
-    }
+  def decrypt(
+      encrypted: Array[Byte],
+      offset: Int,
+      length: Int,
+      aad: Array[Byte],
+      plain: Array[Byte],
+      plainOffset: Int
+  ): Boolean = length >= Overhead && {
+    cipher.init(Cipher.DECRYPT_MODE, aes, new GCMParameterSpec(TagLength * 8, encrypted, offset, NonceLength))
+    cipher.updateAAD(aad)
+    try {
+      cipher.doFinal(encrypted, offset + NonceLength, length - NonceLength, plain, plainOffset)
+      true
+    } catch { case _: AEADBadTagException => false }
+  }
+
+  /** Decrypts a part of an array. @return absent if it was not encrypted with this key and this additional data */
+  def decrypt(encrypted: Array[Byte], offset: Int, length: Int, aad: Array[Byte]): Option[Array[Byte]] = {
+    val plain = new Array[Byte](math.max(0, length - Overhead))
+    if (decrypt(encrypted, offset, length, aad, plain, 0)) Some(plain) else None
+  }
 
   def decrypt(encrypted: Array[Byte], aad: Array[Byte]): Option[Array[Byte]] =
     decrypt(encrypted, 0, encrypted.length, aad)

@@ -1,6 +1,6 @@
 package iceberglite.storage
 
-import java.io.{ByteArrayInputStream, InputStream}
+import java.io.InputStream
 import java.nio.ByteBuffer
 
 import org.apache.parquet.io.{InputFile, OutputFile}
@@ -25,7 +25,8 @@ final class EncryptedFileIO private (io: FileIO, file: String, key: FileKey) ext
   override private[iceberglite] def read(path: String, bounds: ReadBounds): Array[Byte] = {
     check(path)
     val content = GcmDecryption.whole(path, key, io.read(path, ReadBounds.Any))
-    bounds.read(path, new ByteArrayInputStream(content))
+    bounds.checkContent(path, content)
+    content
   }
 
   override def readRange(path: String, offset: Long, length: Int): Array[Byte] = wrapReadErrors(path) {

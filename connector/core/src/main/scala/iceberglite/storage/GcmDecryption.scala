@@ -24,10 +24,17 @@ final private[storage] class GcmDecryption(path: String, key: FileKey, header: A
   }
 
   /** Decrypts a block that begins at an offset. @throws UnreadableFile if the block is not authentic */
-  def decrypt(block: Int, stored: Array[Byte], offset: Int): Array[Byte] =
-    cipher.decrypt(stored, offset, blocks.storedLengthOf(block, contentLength), GcmBlocks.aad(key, block)).getOrElse(
+  def decrypt(block: Int, stored: Array[Byte], offset: Int, plain: Array[Byte], plainOffset: Int): Unit = {
+    val length = blocks.storedLengthOf(block, contentLength)
+    if (!cipher.decrypt(stored, offset, length, GcmBlocks.aad(key, block), plain, plainOffset))
       throw GcmDecryption.damaged(path, s"Block $block is not authentic")
-    )
+  }
+
+  def decrypt(block: Int, stored: Array[Byte]): Array[Byte] = {
+    val plain = new Array[Byte](blocks.storedLengthOf(block, contentLength) - AesGcm.Overhead)
+    decrypt(block, stored, 0, plain, 0)
+    plain
+  }
 }
 
 private[storage] object GcmDecryption {
@@ -42,8 +49,7 @@ private[storage] object GcmDecryption {
     val file = new GcmDecryption(path, key, stored.take(GcmBlocks.HeaderLength), stored.length.toLong)
     val content = new Array[Byte](file.contentLength.toInt)
     (0 to file.blocks.lastBlock(file.contentLength)).foreach { block =>
-      val plain = file.decrypt(block, stored, file.blocks.storedStartOf(block).toInt)
-      System.arraycopy(plain, 0, content, file.blocks.startOf(block).toInt, plain.length)
+      file.decrypt(block, stored, file.blocks.storedStartOf(block).toInt, content, file.blocks.startOf(block).toInt)
     }
     content
   }

@@ -15,22 +15,33 @@ import iceberglite.storage.StorageErrors.wrapReadErrors
  * @param path the path of the file, for messages
  */
 final class GcmInput(stored: InputFile, path: String, key: FileKey) extends InputFile {
-  private lazy val header: Array[Byte] = {
+  @volatile private var header = Option.empty[Array[Byte]]
+
+  /** Returns the decryption of the file. The header is read from a new stream, so that no other stream is opened. */
+  private def decryption(in: SeekableInputStream): GcmDecryption = {
+    val first = header.getOrElse(in.readNBytes(GcmBlocks.HeaderLength))
+    header = Some(first)
+    new GcmDecryption(path, key, first, stored.getLength)
+  }
+
+  override def getLength: Long = wrapReadErrors(path) {
     val in = stored.newStream()
-    try in.readNBytes(GcmBlocks.HeaderLength)
+    try decryption(in).contentLength
     finally in.close()
   }
 
-  private def decryption = new GcmDecryption(path, key, header, stored.getLength)
-
-  override def getLength: Long = wrapReadErrors(path)(decryption.contentLength)
-
   override def newStream(): SeekableInputStream = wrapReadErrors(path) {
-    val file = decryption
-    val content = new Content(file, stored.newStream())
-    new DelegatingSeekableInputStream(content) {
-      override def getPos: Long = content.position
-      override def seek(position: Long): Unit = content.seek(position)
+    val in = stored.newStream()
+    try {
+      val content = new Content(decryption(in), in)
+      new DelegatingSeekableInputStream(content) {
+        override def getPos: Long = content.position
+        override def seek(position: Long): Unit = content.seek(position)
+      }
+    } catch {
+      case e: Throwable =>
+        in.close()
+        throw e
     }
   }
 
@@ -74,7 +85,7 @@ final class GcmInput(stored: InputFile, path: String, key: FileKey) extends Inpu
       val encrypted = in.readNBytes(length)
       if (encrypted.length < length) throw GcmDecryption.damaged(path, s"The end of block $block is missing")
       current = -1
-      plain = file.decrypt(block, encrypted, 0)
+      plain = file.decrypt(block, encrypted)
       current = block
     }
 
