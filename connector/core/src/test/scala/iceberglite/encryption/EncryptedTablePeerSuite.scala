@@ -14,7 +14,10 @@ class EncryptedTablePeerSuite extends AnyFunSuite with EncryptedTables {
   private def peer(table: Table): PeerEncryptedTable =
     new PeerEncryptedTable(table.metadataLocation.stripPrefix("file://").stripPrefix("file:"), client)
 
-  test("Apache Iceberg reads encrypted tables that this library writes, and the keys of their files", MetadataRules.encryptionKeys) {
+  test(
+    "Apache Iceberg reads encrypted tables that this library writes, and the keys of their files",
+    MetadataRules.encryptionKeys
+  ) {
     val table = append(append(create(open()), "1"), "2")
     assertEncrypted()
     val read = peer(table).dataFiles
@@ -23,7 +26,10 @@ class EncryptedTablePeerSuite extends AnyFunSuite with EncryptedTables {
     assert(names(table) == Set("1", "2"))
   }
 
-  test("this library reads encrypted tables that Apache Iceberg writes, and commits to them", MetadataRules.encryptionKeys) {
+  test(
+    "this library reads encrypted tables that Apache Iceberg writes, and commits to them",
+    MetadataRules.encryptionKeys
+  ) {
     val created = create(open(), "encryption.data-key-length" -> "32")
     val other = peer(created)
     Seq("p1", "p2").foreach { name =>

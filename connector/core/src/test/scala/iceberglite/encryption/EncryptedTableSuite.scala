@@ -32,7 +32,10 @@ class EncryptedTableSuite extends AnyFunSuite with EncryptedTables {
 
   private def manifestList(table: Table): Path = local(table.currentSnapshot.get.manifestList.get)
 
-  test("a catalog without a key management service rejects reads and writes, and changes properties", MetadataRules.encryption) {
+  test(
+    "a catalog without a key management service rejects reads and writes, and changes properties",
+    MetadataRules.encryption
+  ) {
     val table = append(create(open()), "1")
     val other = open(Map.empty).table(table.id)
     intercept[Unsupported](names(other))
@@ -150,7 +153,10 @@ class EncryptedTableSuite extends AnyFunSuite with EncryptedTables {
     intercept[InvalidArgument](open().create(id.copy(name = "t17"), unpartitioned(properties :+ length: _*)))
   }
 
-  test("a key encryption key is replaced after two years, and old snapshots remain readable", MetadataRules.encryptionKeys) {
+  test(
+    "a key encryption key is replaced after two years, and old snapshots remain readable",
+    MetadataRules.encryptionKeys
+  ) {
     var table = append(create(open()), "1")
     val later = System.currentTimeMillis + TimeUnit.DAYS.toMillis(731)
     val environment = Environment.system.copy(nowMs = () => later)
@@ -197,10 +203,15 @@ class EncryptedTableSuite extends AnyFunSuite with EncryptedTables {
     val tree = new TreeReader(table.io, table.metadata)
     val snapshot = table.currentSnapshot.get
     val ofFiles = tree.manifests(snapshot).flatMap(_.keyMetadata) ++ tree.live.flatMap(_.file.keyMetadata)
-    val keys = ofFiles.map(FileKey.decode("f", _).key) ++ table.tree().keys.flatMap(_.manifestListKey(snapshot)).map(_.key)
+    val keys =
+      ofFiles.map(FileKey.decode("f", _).key) ++ table.tree().keys.flatMap(_.manifestListKey(snapshot)).map(_.key)
     assert(keys.size == 5)
     val texts = (keys ++ masterKeys.values).flatMap { key =>
-      Seq(new String(key, ISO_8859_1), Base64.getEncoder.encodeToString(key).take(20), key.map("%02x".format(_)).mkString)
+      Seq(
+        new String(key, ISO_8859_1),
+        Base64.getEncoder.encodeToString(key).take(20),
+        key.map("%02x".format(_)).mkString
+      )
     }
     FilesBelow.of(directory.resolve("wh")).filter(Files.isRegularFile(_)).foreach { path =>
       val content = new String(Files.readAllBytes(path), ISO_8859_1)

@@ -30,7 +30,10 @@ class GcmStreamPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     length.fold(key)(key.withLength)
   }
 
-  test("both libraries write the same key metadata, and read the key metadata of the other", MetadataRules.keyMetadata) {
+  test(
+    "both libraries write the same key metadata, and read the key metadata of the other",
+    MetadataRules.keyMetadata
+  ) {
     forAll(keys) { key =>
       assert(key.encode == PeerEncryption.encode(key.key, key.aadPrefix, key.fileLength))
       val (peerKey, aadPrefix, length) = PeerEncryption.decode(key.encode)
@@ -64,7 +67,10 @@ class GcmStreamPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private def keyOf(stored: Array[Byte], key: FileKey): FileKey = key.withLength(stored.length.toLong)
 
-  test("files that Apache Iceberg encrypts are read, as a whole, in ranges, and as a stream", MetadataRules.gcmStreams) {
+  test(
+    "files that Apache Iceberg encrypts are read, as a whole, in ranges, and as a stream",
+    MetadataRules.gcmStreams
+  ) {
     contents.foreach { content =>
       val key = FileKey.random(16)
       val stored = PeerEncryption.encrypt(Seq(content), key.key, key.aadPrefix)
@@ -85,7 +91,10 @@ class GcmStreamPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("Apache Iceberg reads the files that this library encrypts, as a whole and as a stream", MetadataRules.gcmStreams) {
+  test(
+    "Apache Iceberg reads the files that this library encrypts, as a whole and as a stream",
+    MetadataRules.gcmStreams
+  ) {
     contents.foreach { content =>
       val key = FileKey.random(32)
       val whole = EncryptedFileIO.encrypt(content, key)
@@ -114,7 +123,10 @@ class GcmStreamPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(errors.forall(e => e.file == path && e.cause.isEmpty))
   }
 
-  test("a changed bit, a wrong key, swapped or missing blocks, and swapped files are detected", MetadataRules.gcmStreams) {
+  test(
+    "a changed bit, a wrong key, swapped or missing blocks, and swapped files are detected",
+    MetadataRules.gcmStreams
+  ) {
     val content = bytes(2 * Block + 100)
     val key = FileKey.random(16)
     val stored = EncryptedFileIO.encrypt(content, key)

@@ -148,8 +148,8 @@ object MetadataRules extends RuleBook("metadata", "Table and view metadata") {
   val gcmStreams: Rule = rule(
     "gcm-streams",
     "AES GCM Stream file format",
-    "An encrypted metadata file consists of blocks, each with a random nonce and a tag that authenticates its content, " +
-      "its position and its file; no byte of a file with a wrong, moved or missing block is returned."
+    "An encrypted metadata file consists of blocks, each with a random nonce and a tag that authenticates its " +
+      "content, its position and its file; no byte of a file with a wrong, moved or missing block is returned."
   )("core/encryption/GcmBlocks.scala", "core/storage/GcmDecryption.scala", "core/storage/EncryptedFileIO.scala")
   val statistics: Rule = rule(
     "statistics",

@@ -76,11 +76,13 @@ final private[root] class LeafPart(
   def isColumnar: Boolean = leaf.format != FileFormat.Avro
 
   /** Returns a part that lists only the entries at the given positions that are not removed. */
-  def only(positions: DeletionVector): LeafPart = new LeafPart(leaf, removed, columns, specs, Some(positions.toBytes), taskKey)
+  def only(positions: DeletionVector): LeafPart =
+    new LeafPart(leaf, removed, columns, specs, Some(positions.toBytes), taskKey)
 
   /** Returns a part that lists all entries of the file, including those that the deletion vector removes. */
   def whole: LeafPart =
-    if (removed.isEmpty && listed.isEmpty) this else new LeafPart(leaf, Array.emptyByteArray, columns, specs, None, taskKey)
+    if (removed.isEmpty && listed.isEmpty) this
+    else new LeafPart(leaf, Array.emptyByteArray, columns, specs, None, taskKey)
 
   /**
    * Returns the entries that the part lists, with their positions in the file.

@@ -148,7 +148,9 @@ final private[root] class RootWriter(
         Maintained(if (changes.mergesManifests) maintenance.rewrite(flushed, unchanged) else flushed, None)
     }
     val vectorBytes = removals.vectors.iterator.map(EntrySizes.inlineBytes).sum
-    result.copy(entries = new VectorSpill(header, output, limits, () => table.newKey()).spill(result.entries, vectorBytes, isTooLarge))
+    result.copy(entries =
+      new VectorSpill(header, output, limits, () => table.newKey()).spill(result.entries, vectorBytes, isTooLarge)
+    )
   }
 
   /**
