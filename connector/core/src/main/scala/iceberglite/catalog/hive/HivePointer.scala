@@ -57,8 +57,8 @@ final private[catalog] class HivePointer[V](access: HiveAccess, kind: HiveKind[V
     val inFile = kind.properties(state).get(Encryption.KeyIdProperty)
     if (inFile != keyId) throw ValidationFailed(
       s"Cannot load $name: ${Encryption.KeyIdProperty} is ${keyId.getOrElse("not set")} in the Metastore, but " +
-        s"${inFile.getOrElse("not set")} in the metadata file ${kind.locationOf(state)}. The file was changed, or the " +
-        "Metastore; restore the one that was changed"
+        s"${inFile.getOrElse("not set")} in the metadata file ${kind.locationOf(state)}. One of them was changed; " +
+        "restore it"
     )
   }
 

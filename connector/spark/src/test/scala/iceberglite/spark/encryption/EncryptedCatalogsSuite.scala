@@ -83,9 +83,8 @@ class EncryptedCatalogsSuite extends AnyFunSuite with SharedSession {
     val session = configured(SharedSession.liteExtensions, "hive")
     session.sql(s"CREATE NAMESPACE IF NOT EXISTS enc.$ns")
     val t = s"enc.$ns.changed"
-    session.sql(
-      s"CREATE TABLE $t (id BIGINT) USING iceberg TBLPROPERTIES ('format-version' = '3', 'encryption.key-id' = 'master')"
-    )
+    val properties = "TBLPROPERTIES ('format-version' = '3', 'encryption.key-id' = 'master')"
+    session.sql(s"CREATE TABLE $t (id BIGINT) USING iceberg $properties")
     val location = session.sql(s"SELECT file FROM $t.metadata_log_entries ORDER BY timestamp DESC").head.getString(0)
     val file = Paths.get(URI.create(location))
     val original = Files.readAllBytes(file)
