@@ -86,15 +86,16 @@ class ArchitectureSuite extends AnyFunSuite {
 
   /** Each package of core, with the packages that it may use in addition to `spec`. */
   private val layers: Seq[(String, Set[String])] = {
-    val files = Set("storage", "avro", "parquet", "metrics", "puffin")
+    val files = Set("encryption", "storage", "avro", "parquet", "metrics", "puffin")
     Seq(
-      "storage" -> Set(),
+      "encryption" -> Set(),
+      "storage" -> Set("encryption"),
       "metrics" -> Set(),
       "avro" -> Set("storage"),
-      "parquet" -> Set("avro", "metrics", "storage"),
-      "puffin" -> Set("storage"),
+      "parquet" -> Set("avro", "encryption", "metrics", "storage"),
+      "puffin" -> Set("encryption", "storage"),
       "data" -> files,
-      "tree" -> Set("avro", "storage", "puffin", "data"),
+      "tree" -> Set("avro", "encryption", "storage", "puffin", "data"),
       "scan" -> (files ++ Set("tree", "data")),
       "table" -> (files ++ Set("tree", "scan")),
       "maintenance" -> (files ++ Set("scan", "table", "tree", "data")),

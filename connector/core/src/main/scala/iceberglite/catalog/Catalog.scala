@@ -1,6 +1,7 @@
 package iceberglite.catalog
 
 import iceberglite.spec.IcebergError.Unsupported
+import iceberglite.spec.metadata.Encryption
 import iceberglite.spec.rest.MetricsReport
 import iceberglite.storage.FileIO
 import iceberglite.table.{
@@ -124,7 +125,18 @@ trait Catalog extends Committer with AutoCloseable {
   def fullName(id: TableIdentifier): String = s"$name.$id"
 
   /** Returns a table. @throws iceberglite.spec.IcebergError.NotFound if the table does not exist */
-  def table(id: TableIdentifier): Table = new Table(id, fullName(id), load(id), io, this)
+  def table(id: TableIdentifier): Table = {
+    val version = load(id)
+    if (!protectsMetadata && version.metadata.properties.contains(Encryption.KeyIdProperty))
+      SettingWarnings.ofCatalog(name).once(Catalog.unprotected(name))
+    new Table(id, fullName(id), version, io, this)
+  }
+
+  /**
+   * Whether table metadata comes from a service, so that users who can write to the storage cannot change it.
+   * Otherwise, metadata files are read from the storage, and a warning about encrypted tables is logged.
+   */
+  protected def protectsMetadata: Boolean = false
 
   /** Creates a table. @throws iceberglite.spec.IcebergError.AlreadyExists if a table or view with the name exists */
   def create(id: TableIdentifier, creation: TableCreation): Table = stage(id, creation, StageMode.Create).commit()
@@ -157,4 +169,11 @@ trait Catalog extends Committer with AutoCloseable {
 
   /** Waits a limited time for the delivery of queued metrics reports, and then releases the catalog's resources. */
   override def close(): Unit = reports.close()
+}
+
+private object Catalog {
+  private def unprotected(name: String): String =
+    s"Catalog $name reads the metadata files of encrypted tables from the storage. These files are not encrypted, " +
+      "and nothing detects if they are replaced by other files. Only trusted users may write to the metadata " +
+      "directories, or use a REST catalog"
 }

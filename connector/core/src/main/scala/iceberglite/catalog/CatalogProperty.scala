@@ -2,6 +2,7 @@ package iceberglite.catalog
 
 import scala.util.Try
 
+import iceberglite.encryption.{KeyService, KeyStoreManagement}
 import iceberglite.table
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.property.Declarations
@@ -156,6 +157,37 @@ object CatalogProperty {
       "org.apache.iceberg.metrics.LoggingMetricsReporter writes them to the log"
   ))
 
+  val KmsType: CatalogProperty = declared(CatalogProperty(
+    KeyService.TypeOption,
+    None,
+    s"Key management service for encrypted tables; the only type is ${KeyService.KeyStoreType}, a key store file of " +
+      "Java"
+  ))
+  val KmsImpl: CatalogProperty = declared(CatalogProperty(
+    KeyService.ClassOption,
+    None,
+    "Class that implements iceberglite.encryption.KeyManagement, for other key management services"
+  ))
+  val KeyStorePath: CatalogProperty = declared(CatalogProperty(
+    KeyStoreManagement.PathOption,
+    None,
+    "Local path of the key store file (PKCS12), which contains the master keys of tables"
+  ))
+  val KeyStorePasswordEnv: CatalogProperty = declared(CatalogProperty(
+    KeyStoreManagement.PasswordEnvOption,
+    None,
+    "Name of the environment variable of the driver that contains the password of the key store"
+  ))
+  val KeyStorePasswordFile: CatalogProperty = declared(CatalogProperty(
+    KeyStoreManagement.PasswordFileOption,
+    None,
+    "Local path of a file that contains the password of the key store"
+  ))
+
+  val Kms: PropertyPrefix = declaredPrefixes(PropertyPrefix(
+    "encryption.kms.",
+    "Setting of the class that encryption.kms-impl selects"
+  ))
   val TableDefault: PropertyPrefix = declaredPrefixes(PropertyPrefix(
     "table-default.",
     "Default of a table property, for new tables that do not set this property"

@@ -58,7 +58,8 @@ object Catalogs {
       io: FileIO,
       environment: Environment
   ): Catalog = {
-    val catalog = family.open(name, properties, io, environment)
+    val keys = KeyServices.of(name, properties)
+    val catalog = family.open(name, properties, keys.fold(io)(io.withKeyService), environment)
     catalog.reports
     catalog
   }

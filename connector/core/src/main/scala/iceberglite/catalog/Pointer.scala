@@ -1,5 +1,7 @@
 package iceberglite.catalog
 
+import scala.annotation.nowarn
+
 /**
  * The catalog entry that stores the location of the newest metadata file of one table or view (spec: "Metastore
  * Tables"). The entry changes only by compare-and-swap. [[PointerSwap]] implements commits with a pointer.
@@ -13,6 +15,14 @@ private[catalog] trait Pointer[V] {
 
   /** Returns the current location; `None` if the catalog has no object of this name and kind. */
   def read(): Option[String]
+
+  /**
+   * Checks a state that was read from the location of the last [[read]] against what the catalog itself stores.
+   *
+   * @throws iceberglite.spec.IcebergError.ValidationFailed if the metadata file was changed
+   */
+  @nowarn("cat=unused-params") // not used by catalogs that store only the location
+  def verify(state: V): Unit = ()
 
   /**
    * Creates the pointer.

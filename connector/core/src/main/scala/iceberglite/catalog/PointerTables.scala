@@ -37,7 +37,10 @@ final private[catalog] class PointerTables(io: FileIO, environment: Environment,
   private def load(pointer: Pointer[TableVersion], path: Option[String]): Option[TableVersion] =
     path.map(p => p -> Try(MetadataFiles.read(io, p))) match {
       case None => None
-      case Some((p, Success(metadata))) => Some(TableVersion(metadata, p))
+      case Some((p, Success(metadata))) =>
+        val version = TableVersion(metadata, p)
+        pointer.verify(version)
+        Some(version)
       case Some((_, Failure(failure))) =>
         val current = pointer.read()
         if (current == path) throw failure

@@ -1,13 +1,15 @@
 package iceberglite.data
 
 import java.io.Closeable
+import java.nio.ByteBuffer
 
+import iceberglite.encryption.FileKey
 import iceberglite.metrics.MetricsModes
 import iceberglite.spec.file.{Content, ContentFile, FileFormat, Metrics}
 import iceberglite.spec.partition.PartitionTuple
 import iceberglite.spec.schema.{NameMapping, Schema}
 import iceberglite.spec.types.Type.StructType
-import iceberglite.storage.FileIO
+import iceberglite.storage.{EncryptedFileIO, FileIO}
 
 /**
  * Reads and writes data files of one file format, with field ids (spec: "Appendix A: Format-specific Requirements"). To
@@ -61,18 +63,39 @@ trait DataFormat {
  * @param nameMapping the table's name mapping, for files without field ids
  * @param constants values of identity partition fields and of metadata columns such as `_file`, by field id, in the
  *   representation of [[Record]]. These values are used for columns that the file lacks
+ * @param key the key of an encrypted file
  */
 final case class DataSource(
     io: FileIO,
     path: String,
     length: Long,
     nameMapping: Option[NameMapping] = None,
-    constants: Map[Int, AnyRef] = Map.empty
-)
+    constants: Map[Int, AnyRef] = Map.empty,
+    key: Option[FileKey] = None
+) {
+
+  /**
+   * The storage for reading the content of the file, decrypted if necessary. It is not used for Parquet files, because
+   * their format has its own encryption.
+   */
+  def content: FileIO = key.fold(io)(EncryptedFileIO(io, path, _))
+}
+
+object DataSource {
+
+  /** Returns a file of a table. @throws iceberglite.spec.IcebergError.UnreadableFile if its key metadata is damaged */
+  def of(
+      io: FileIO,
+      file: ContentFile,
+      nameMapping: Option[NameMapping],
+      constants: Map[Int, AnyRef] = Map.empty
+  ): DataSource = DataSource(io, file.path, file.fileSizeInBytes, nameMapping, constants, FileKey.of(file))
+}
 
 /**
  * A data or delete file to write.
  *
+ * @param io the storage of the table. If the table is encrypted, the file is encrypted with a new key
  * @param schema the columns of the file
  * @param properties table properties, such as compression and sizes
  * @param modes metrics mode of each column
@@ -112,14 +135,19 @@ trait RecordWriter {
   def abort(): Unit
 }
 
-/** The metadata of a complete file. Either the writer collected the metadata, or it was read from the file. */
+/**
+ * The metadata of a complete file. Either the writer collected the metadata, or it was read from the file.
+ *
+ * @param keyMetadata the encoded key of an encrypted file
+ */
 final case class WrittenFile(
     path: String,
     format: FileFormat,
     recordCount: Long,
     fileSizeInBytes: Long,
     metrics: Metrics,
-    splitOffsets: Vector[Long]
+    splitOffsets: Vector[Long],
+    keyMetadata: Option[ByteBuffer] = None
 ) {
 
   /** Returns the metadata of a data file. @param sortOrderId id of the sort order of its rows */
@@ -132,6 +160,7 @@ final case class WrittenFile(
     recordCount,
     fileSizeInBytes,
     metrics,
+    keyMetadata,
     splitOffsets = splitOffsets,
     sortOrderId = Some(sortOrderId)
   )
@@ -154,6 +183,7 @@ final case class WrittenFile(
     recordCount,
     fileSizeInBytes,
     metrics,
+    keyMetadata,
     splitOffsets = splitOffsets,
     referencedDataFile = referencedDataFile
   )

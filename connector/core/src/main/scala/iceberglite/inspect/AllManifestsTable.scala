@@ -40,12 +40,13 @@ object AllManifestsTable extends GroupedTable with ManifestRows {
     }
   }
 
+  /** Returns the values. The key metadata of a manifest contains its key, so it is not shown. */
   override def valuesOf(metadata: TableMetadata, files: SnapshotFiles): Iterator[Vector[Any]] = {
     val values = new ManifestValues(metadata, files)
     val id = files.snapshot.snapshotId
-    if (ManifestColumns.hasLevels(metadata)) values.ofAllLevels.iterator.map { case (row, key, level) =>
-      row ++ Vector[Any](id, key, level)
+    if (ManifestColumns.hasLevels(metadata)) values.ofAllLevels.iterator.map { case (row, level) =>
+      row ++ Vector[Any](id, None, level)
     }
-    else files.manifests.iterator.map(m => values.ofAllManifests(m) ++ Vector[Any](id, m.keyMetadata))
+    else files.manifests.iterator.map(m => values.ofAllManifests(m) ++ Vector[Any](id, None))
   }
 }

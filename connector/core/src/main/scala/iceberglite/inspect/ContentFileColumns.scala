@@ -44,7 +44,8 @@ private[inspect] object ContentFileColumns {
     Column(DataFileFields.NanValueCounts.field, _.metrics.nanValueCounts),
     Column(DataFileFields.LowerBounds.field, _.metrics.lowerBounds),
     Column(DataFileFields.UpperBounds.field, _.metrics.upperBounds),
-    Column(DataFileFields.KeyMetadata, _.keyMetadata),
+    // The key metadata of a file contains its key, so it is not shown.
+    Column(DataFileFields.KeyMetadata, _ => None),
     Column(DataFileFields.SplitOffsets, f => Some(f.splitOffsets).filter(_.nonEmpty)),
     Column(DataFileFields.EqualityIds, f => Some(f.equalityIds).filter(_.nonEmpty)),
     Column(DataFileFields.SortOrderId, _.sortOrderId),

@@ -121,13 +121,13 @@ final private[inspect] class ManifestValues(metadata: TableMetadata, files: Snap
 
   /**
    * Returns the values of the columns of `all_manifests` for tables of version 4, except those after the partition
-   * summaries, with the key metadata and the level of each row.
+   * summaries, with the level of each row.
    */
-  def ofAllLevels: Vector[(Vector[Any], Option[ByteBuffer], Int)] =
+  def ofAllLevels: Vector[(Vector[Any], Int)] =
     files.treeRoot.toVector.map { root =>
       val values = ofRoot(root).zipWithIndex.map { case (value, i) => if (optional(i)) Some(value) else value }
-      (values.updated(SpecIdIndex, None) :+ None, None, 0)
-    } ++ files.manifests.map(m => (ofAllManifests(m), m.keyMetadata, 1))
+      (values.updated(SpecIdIndex, None) :+ None, 0)
+    } ++ files.manifests.map(m => (ofAllManifests(m), 1))
 
   /** Returns whether a column of `all_manifests` is optional. */
   private def optional(index: Int): Boolean = ManifestColumns.ofAllManifests(index).optional

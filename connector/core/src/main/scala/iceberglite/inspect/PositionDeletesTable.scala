@@ -5,7 +5,6 @@ import scala.collection.mutable
 import iceberglite.data.{DataFormats, DataSource, PositionDeleteFiles}
 import iceberglite.puffin.{DeletionVector, DeletionVectorFiles}
 import iceberglite.spec.FormatVersion
-import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.file.{Content, ContentFile, ManifestContent, Metrics}
 import iceberglite.spec.metadata.Snapshot
 import iceberglite.spec.schema.{MetadataColumns, Schema}
@@ -39,10 +38,6 @@ object PositionDeletesTable extends GroupedTable {
         .flatMap { case (files, part) => files.entries(part) }
     val files = entries.filter(e => e.isLive && e.file.content == Content.PositionDeletes).map(_.file)
     files.filter(columns.mightMatch(_, request, selection)).map { file =>
-      if (file.keyMetadata.isDefined) throw Unsupported(
-        s"encrypted delete file ${file.path}",
-        s"This release does not support encryption; read ${table.name} with an engine that does"
-      )
       val withoutMetrics = file.copy(metrics = Metrics.Empty, splitOffsets = Vector.empty)
       new PositionDeleteRows(table.io, withoutMetrics, columns, request)
     }.toVector
@@ -137,7 +132,7 @@ final private class PositionDeleteRows(
       val needsRow = request.needs(columns.row)
       val struct =
         StructType(PositionDeleteFiles.Struct.fields ++ (if (needsRow) Vector(columns.row) else Vector.empty))
-      val source = DataSource(io, file.path, file.fileSizeInBytes, Some(PositionDeleteFiles.Names))
+      val source = DataSource.of(io, file, Some(PositionDeleteFiles.Names))
       val records = DataFormats.of(file.format).read(source, struct)
       val convert = RecordRows.of(struct)
       val rows = records.map(convert).flatMap { case MetadataRow(values) =>

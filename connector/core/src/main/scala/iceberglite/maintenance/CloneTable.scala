@@ -60,7 +60,7 @@ object CloneTable {
       stage: TableCreation => StagedTable
   )(drop: Table => Unit): CloneResult = {
     val metadata = source.metadata
-    Encryption.reject(metadata)
+    Encryption.reject(metadata, "a clone", "Copy the table with CREATE TABLE AS SELECT")
     val snapshot = selected(metadata, options)
     snapshot.foreach(requireManifestList(source, _))
     requireNoExpressions(source)

@@ -39,7 +39,7 @@ final class FileFilters(
   def of(task: FileScanTask): Vector[BloomFilter] = {
     val types = columns.map(_.fieldType.asInstanceOf[PrimitiveType])
     val forms = types.map(ValueForm.of(_).get)
-    val source = DataSource(io, task.file.path, task.file.fileSizeInBytes, nameMapping)
+    val source = DataSource.of(io, task.file, nameMapping)
     // After a rename, other columns of such a file are read.
     if (DataFormats.of(task.file.format).isReadByNames(source)) columns.map(_ => BloomFilter.ofEverything)
     else columns.zip(filters(task, types, forms)).map { case (column, filter) =>
@@ -123,7 +123,7 @@ final class ComputeBloomIndex private (
   def blobs(): Vector[NewBlob] = {
     val tasks = TableScan(table.tree(), Some(snapshot), AlwaysTrue, caseSensitive = true)
       .copy(statsToKeep = StatsToKeep.Of(Set.empty)).plan().tasks
-      .filter(_.file.keyMetadata.isEmpty).map(_.copy(deletes = Vector.empty))
+      .map(_.copy(deletes = Vector.empty))
     val byKey = tasks.map(task => BloomFileKey.of(task.file) -> task).toMap
     val known = existing(byKey.keySet)
     val unknown = byKey.toVector.filterNot { case (key, _) => known.contains(key) }.sortBy(_._2.file.path)

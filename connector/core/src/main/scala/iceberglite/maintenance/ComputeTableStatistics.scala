@@ -4,21 +4,16 @@ import scala.annotation.tailrec
 
 import org.slf4j.LoggerFactory
 
-import iceberglite.puffin.{NewBlob, PuffinCodec, PuffinFile, PuffinWriter, ThetaSketch}
+import iceberglite.encryption.FileKey
+import iceberglite.puffin.{NewBlob, PuffinCodec, PuffinWriter, ThetaSketch}
 import iceberglite.scan.BloomIndex
 import iceberglite.spec.IcebergError
-import iceberglite.spec.IcebergError.{
-  CommitConflict,
-  CommitStateUnknown,
-  InvalidArgument,
-  NotFound,
-  Unsupported,
-  ValidationFailed
-}
+import iceberglite.spec.IcebergError.{CommitConflict, CommitStateUnknown, InvalidArgument, NotFound, ValidationFailed}
 import iceberglite.spec.{ObjectKind, Spelling}
 import iceberglite.spec.metadata.{BlobType, Snapshot, StatisticsFile, TableMetadata}
 import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.{NestedField, NestedType, PrimitiveType}
+import iceberglite.storage.EncryptedFileIO
 import iceberglite.table.{Cleanup, Environment, Table, TableLocations}
 import iceberglite.table.action.SetStatistics
 
@@ -72,12 +67,11 @@ object ComputeTableStatistics {
    * that they describe. Sketches of an ancestor that cannot be read are omitted, because the ancestor's file remains.
    *
    * @throws ValidationFailed if the file that is replaced cannot be read, so that its blobs would be lost
-   * @throws Unsupported if the file that is replaced is encrypted
    */
   def existingBlobs(table: Table, snapshot: Snapshot): Vector[NewBlob] = {
     val replaced = replacedBy(table, snapshot)
     val own = replaced.fold(Vector.empty[NewBlob])(blobsOfReplaced(table, _))
-    val inherited = fileOf(table.metadata, snapshot).filterNot(replaced.contains).filter(_.keyMetadata.isEmpty)
+    val inherited = fileOf(table.metadata, snapshot).filterNot(replaced.contains)
     own ++ inherited.fold(Vector.empty[NewBlob]) { file =>
       try blobsOf(table, file)(_ == BlobType.ThetaSketch)
       catch {
@@ -88,11 +82,7 @@ object ComputeTableStatistics {
     }
   }
 
-  private def blobsOfReplaced(table: Table, file: StatisticsFile): Vector[NewBlob] = {
-    if (file.keyMetadata.isDefined) throw Unsupported(
-      s"copying the encrypted statistics file ${file.statisticsPath}",
-      "Call compute_table_stats without bloom_index_only, which replaces all statistics"
-    )
+  private def blobsOfReplaced(table: Table, file: StatisticsFile): Vector[NewBlob] =
     try blobsOf(table, file)(_ != BlobType.BloomIndex)
     catch {
       // The metadata lists all blobs except Bloom indexes, which are computed again.
@@ -106,13 +96,12 @@ object ComputeTableStatistics {
           e.getMessage)
         Vector.empty
     }
-  }
 
   private def replacedBy(table: Table, snapshot: Snapshot): Option[StatisticsFile] =
     table.metadata.statistics.find(_.snapshotId == snapshot.snapshotId)
 
   private def blobsOf(table: Table, statistics: StatisticsFile)(isCopied: String => Boolean): Vector[NewBlob] = {
-    val file = PuffinFile.open(table.io, statistics.statisticsPath, Some(statistics.fileSizeInBytes))
+    val file = table.tree().openStatistics(statistics)
     file.blobs.filter(blob => isCopied(blob.metadata.blobType)).map { blob =>
       val codec = if (blob.compressionCodec.isEmpty) PuffinCodec.Uncompressed else PuffinCodec.ZStandard
       NewBlob(blob.metadata, file.read(blob), codec)
@@ -161,10 +150,12 @@ object ComputeTableStatistics {
   ): Either[CommitConflict, (Table, StatisticsFile)] = {
     val name = s"${snapshot.snapshotId}-${environment.uuid()}${BloomIndex.namePart(blobs.map(_.metadata))}.stats"
     val path = TableLocations.inside(TableLocations.metadata(table.metadata), name)
-    val file = PuffinWriter.write(table.io, path, blobs.iterator).statistics(snapshot.snapshotId)
-    val action = new SetStatistics(file, Some(replacedBy(table, snapshot).map(_.statisticsPath)))
-    try Right((table.transaction(summary, environment).add(action).commit(), file))
-    catch {
+    val (file, key) = write(table, path, blobs, snapshot)
+    val action = new SetStatistics(file, Some(replacedBy(table, snapshot).map(_.statisticsPath)), key)
+    try {
+      val committed = table.transaction(summary, environment).add(action).commit()
+      Right((committed, committed.metadata.statistics.find(_.statisticsPath == path).getOrElse(file)))
+    } catch {
       case unknown: CommitStateUnknown => throw unknown
       case failed: IcebergError =>
         Cleanup.delete(table.io, Vector(path))
@@ -173,5 +164,19 @@ object ComputeTableStatistics {
           case other => throw other
         }
     }
+  }
+
+  /** Writes a statistics file. @return the file, and its key if the table is encrypted */
+  private def write(
+      table: Table,
+      path: String,
+      blobs: Vector[NewBlob],
+      snapshot: Snapshot
+  ): (StatisticsFile, Option[FileKey]) = {
+    val key = table.tree().keys.map(_.newFileKeys.next())
+    val written = PuffinWriter.write(key.fold(table.io)(EncryptedFileIO(table.io, path, _)), path, blobs.iterator)
+    val file = written.statistics(snapshot.snapshotId)
+    val stored = key.fold(file.fileSizeInBytes)(_ => EncryptedFileIO.storedLength(file.fileSizeInBytes))
+    (file.copy(fileSizeInBytes = stored), key.map(_.withLength(stored)))
   }
 }

@@ -8,7 +8,7 @@ import iceberglite.data.{DataFormats, DataSource, DataTarget}
 import iceberglite.metrics.MetricsModes
 import iceberglite.spec.IcebergError.{UnreadableFile, ValidationFailed}
 import iceberglite.spec.file.FileFormat
-import iceberglite.spec.metadata.{PartitionStatisticsFile, Snapshot, SummaryKey, TableMetadata}
+import iceberglite.spec.metadata.{Encryption, PartitionStatisticsFile, Snapshot, SummaryKey, TableMetadata}
 import iceberglite.spec.property.TableProperty
 import iceberglite.spec.types.Literal
 import iceberglite.storage.FileIO
@@ -55,6 +55,11 @@ object PartitionStatisticsFiles {
       unique: UUID,
       rows: Vector[PartitionStatistics]
   ): PartitionStatisticsFile = {
+    Encryption.reject(
+      metadata,
+      "partition statistics",
+      "The specification has no encrypted partition statistics; the metadata table partitions computes the same values"
+    )
     val (unified, version) = (unifiedOf(metadata).structType, metadata.formatVersion)
     val format = TableProperty.of(TableProperty.WriteFormat, metadata.properties)
     val path = s"${TableLocations.metadata(metadata)}/partition-stats-$snapshotId-$unique${format.extension}"

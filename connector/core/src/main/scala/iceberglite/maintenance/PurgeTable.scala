@@ -1,7 +1,7 @@
 package iceberglite.maintenance
 
+import iceberglite.encryption.TableKeys
 import iceberglite.spec.IcebergError.ValidationFailed
-import iceberglite.spec.metadata.Encryption
 import iceberglite.spec.property.TableProperty
 import iceberglite.storage.{FileIO, MetadataFiles, StoragePath}
 import iceberglite.table.{
@@ -44,7 +44,7 @@ object PurgeTable {
       ownership: TableOwnership,
       metadataFolder: Option[String] = None
   ): DeletionReport = {
-    requireGcEnabled(table, version)
+    requireGcEnabled(io, table, version)
     val owned = OwnedPaths.of(io, version, ownership)
     val deletion = new OwnedDeletion(io, owned)
     val trees = treesOf(TreeTable(table, io, version.metadata))
@@ -69,11 +69,11 @@ object PurgeTable {
    * Fails if the table must not be purged.
    *
    * @throws ValidationFailed if `gc.enabled` is false, because other tables may then use the table's files
-   * @throws iceberglite.spec.IcebergError.Unsupported if the table is encrypted
+   * @throws iceberglite.spec.IcebergError.Unsupported if the table is encrypted, and its keys are not available
    */
-  def requireGcEnabled(table: String, version: TableVersion): Unit = {
-    // The manifests of an encrypted table cannot be read, so it is unknown which files belong to the table.
-    Encryption.reject(version.metadata)
+  def requireGcEnabled(io: FileIO, table: String, version: TableVersion): Unit = {
+    // Without its keys, the manifests of an encrypted table cannot be read, so it is unknown which files it has.
+    TableKeys.of(table, version.metadata, io.keyService)
     if (!TableProperty.of(TableProperty.Gc, version.metadata.properties)) throw ValidationFailed(
       s"Cannot purge table $table: its property ${TableProperty.Gc.key} is false, because other tables may use its " +
         "files. Drop the table without PURGE, or set the property to true first"

@@ -9,6 +9,7 @@ import scala.collection.JavaConverters._
 import org.apache.parquet.format.Util
 import org.apache.parquet.io.{DelegatingSeekableInputStream, InputFile, SeekableInputStream}
 
+import iceberglite.encryption.FileKey
 import iceberglite.spec.IcebergError.UnreadableFile
 import iceberglite.storage.{DataInput, FileIO, ReadBounds, StorageErrors}
 
@@ -19,14 +20,18 @@ import iceberglite.storage.{DataInput, FileIO, ReadBounds, StorageErrors}
  */
 object ParquetInput {
   private val Magic = "PAR1"
-  private val EncryptedMagic = "PARE"
   private val TrailerSize = 8
 
   /** The minimum file length in bytes: the magic, the length field of an empty footer, and the magic again. */
   private val MinLength = 12L
 
-  /** Opens a file. @throws UnreadableFile if it is not a Parquet file, is damaged, or has an encrypted footer */
-  def of(io: FileIO, path: String): InputFile = checked(path)(DataInput.of(io, path))
+  /**
+   * Opens a file.
+   *
+   * @param key the key of an encrypted file. Parquet's library also needs it to read the file
+   * @throws UnreadableFile if it is not a Parquet file, is damaged, or is encrypted with another key
+   */
+  def of(io: FileIO, path: String, key: Option[FileKey] = None): InputFile = checked(path, key)(DataInput.of(io, path))
 
   /**
    * Opens a file whose content is read by one request and kept in memory.
@@ -34,48 +39,58 @@ object ParquetInput {
    * @param maxBytes the maximum length of the file
    * @throws UnreadableFile if it is not a Parquet file, is damaged, has an encrypted footer, or is too long
    */
-  private[iceberglite] def whole(io: FileIO, path: String, maxBytes: Long): InputFile =
-    checked(path)(DataInput.whole(io, path, ReadBounds("Parquet", maxBytes, _.startsWith(Magic.getBytes(US_ASCII)))))
+  private[iceberglite] def whole(io: FileIO, path: String, maxBytes: Long): InputFile = checked(path, None)(
+    DataInput.whole(io, path, ReadBounds("Parquet", maxBytes, _.startsWith(Magic.getBytes(US_ASCII))))
+  )
 
-  private def checked(path: String)(open: => InputFile): InputFile = StorageErrors.wrapReadErrors(path) {
-    try of(open)
-    catch { case e: DamagedFooter => throw UnreadableFile(path, "file", e.getMessage, Some(e)) }
-  }
+  private def checked(path: String, key: Option[FileKey])(open: => InputFile): InputFile =
+    StorageErrors.wrapReadErrors(path) {
+      try of(open, key)
+      catch { case e: DamagedFooter => throw UnreadableFile(path, "file", e.getMessage, Some(e)) }
+    }
 
   /**
    * Opens a file. Exceptions of the storage are not converted.
    *
-   * @throws DamagedFooter if it is not a Parquet file, is damaged, or has an encrypted footer
+   * @throws DamagedFooter if it is not a Parquet file, is damaged, or is encrypted with another key
    */
-  def of(file: InputFile): InputFile = {
+  def of(file: InputFile, key: Option[FileKey]): InputFile = {
     // The length is checked before the file is opened, because a named pipe has no length, and opening it would
     // block.
     if (file.getLength < MinLength) {
       throw new DamagedFooter(s"The file has ${file.getLength} bytes, too few for a Parquet file")
     }
     val stream = file.newStream()
-    try withCheckedFooter(file, stream)
+    try withCheckedFooter(file, stream, key)
     finally stream.close()
   }
 
-  private def withCheckedFooter(file: InputFile, stream: SeekableInputStream): InputFile = {
+  private def withCheckedFooter(file: InputFile, stream: SeekableInputStream, key: Option[FileKey]): InputFile = {
     val length = file.getLength
     val trailer = bytesAt(stream, length - TrailerSize, TrailerSize)
-    checkMagic(new String(trailer, 4, 4, US_ASCII))
+    checkMagic(new String(trailer, 4, 4, US_ASCII), key.isDefined)
     val size = Integer.reverseBytes(ByteBuffer.wrap(trailer).getInt)
     val start = length - TrailerSize - size
     if (size < 0 || start < Magic.length) {
       throw new DamagedFooter(s"The file states a footer of $size bytes, but has only $length bytes")
     }
-    val footer = bytesAt(stream, start, size)
-    val readable =
-      if (new ParquetFooterCheck(ByteBuffer.wrap(footer)).hasNewerTypes()) withoutNewerTypes(footer) else footer
-    new WithTail(file, start, readable ++ trailerOf(readable.length))
+    val stored = bytesAt(stream, start, size)
+    val footer = key.fold(readable(stored))(ParquetEncryption.footer(stored, _)(readable))
+    new WithTail(file, start, footer ++ trailerOf(footer.length, key.fold(Magic)(_ => ParquetEncryption.Magic)))
   }
 
-  private def checkMagic(magic: String): Unit = magic match {
+  /** Returns a footer that the library can read: the same array, or a copy without newer types. */
+  private def readable(footer: Array[Byte]): Array[Byte] =
+    if (new ParquetFooterCheck(ByteBuffer.wrap(footer)).hasNewerTypes()) withoutNewerTypes(footer) else footer
+
+  private def checkMagic(magic: String, isEncrypted: Boolean): Unit = magic match {
+    case ParquetEncryption.Magic if isEncrypted => ()
+    case Magic if isEncrypted =>
+      throw new DamagedFooter(
+        "The file is not encrypted, although the table's metadata has a key for it. It was replaced; restore the file"
+      )
     case Magic => ()
-    case EncryptedMagic =>
+    case ParquetEncryption.Magic =>
       throw new DamagedFooter("The footer is encrypted. Read the table with an engine that has the encryption keys")
     case _ =>
       throw new DamagedFooter("The file does not end with the magic PAR1, so it is truncated or is not a Parquet file")
@@ -103,8 +118,8 @@ object ParquetInput {
     out.toByteArray
   }
 
-  private def trailerOf(size: Int): Array[Byte] =
-    ByteBuffer.allocate(TrailerSize).putInt(Integer.reverseBytes(size)).put(Magic.getBytes(US_ASCII)).array
+  private def trailerOf(size: Int, magic: String): Array[Byte] =
+    ByteBuffer.allocate(TrailerSize).putInt(Integer.reverseBytes(size)).put(magic.getBytes(US_ASCII)).array
 
   /** A file whose end, from position `start` on, is in memory and is not read again. */
   final private class WithTail(file: InputFile, start: Long, tail: Array[Byte]) extends InputFile {

@@ -1,11 +1,12 @@
 package iceberglite.puffin
 
+import iceberglite.encryption.{FileKey, GcmBlocks}
 import iceberglite.spec.IcebergError.{InvalidArgument, UnreadableFile}
 import iceberglite.spec.file.{Content, ContentFile, FileFormat, Metrics}
 import iceberglite.spec.metadata.{BlobMetadata, BlobProperty, BlobType, PuffinBlob}
 import iceberglite.spec.partition.PartitionTuple
 import iceberglite.spec.schema.MetadataColumns
-import iceberglite.storage.FileIO
+import iceberglite.storage.{EncryptedFileIO, FileIO, FileSink}
 
 /**
  * The deleted rows of one data file for which a deletion vector is written.
@@ -42,8 +43,9 @@ object DeletionVectorFiles {
     if (offset < 0 || size < 0 || size > Int.MaxValue || size > file.fileSizeInBytes - offset) {
       fail(s"The manifest entry states $size bytes at offset $offset, but the file has ${file.fileSizeInBytes} bytes")
     }
+    val content = EncryptedFileIO.reading(io, file.path, file.keyMetadata)
     def range(length: Int) =
-      try io.readRange(file.path, offset, length)
+      try content.readRange(file.path, offset, length)
       catch { case e: UnreadableFile => throw e.copy(role = role) }
     if (size > LargeVectorBytes) {
       DeletionVectorBytes.checkHeader(range(DeletionVectorBytes.HeaderSize), size).foreach(fail(_))
@@ -72,12 +74,13 @@ object DeletionVectorFiles {
     }
     if (rows.isEmpty) Vector.empty
     else {
+      val key = io.newFileKey()
       val written = PuffinWriter.write(
-        io,
+        key.fold[FileSink](io)(EncryptedFileIO(io, path, _)),
         path,
         rows.iterator.map(r => blob(r.dataFile, r.positions.cardinality, r.positions.toBytes))
       )
-      rows.zip(written.blobs).map { case (r, b) => entry(written, r, b) }
+      rows.zip(written.blobs).map { case (r, b) => entry(written, r, b, key) }
     }
   }
 
@@ -91,17 +94,26 @@ object DeletionVectorFiles {
     NewBlob(metadata, contents)
   }
 
-  private def entry(written: WrittenPuffin, rows: DeletedRows, blob: PuffinBlob): ContentFile = ContentFile(
-    Content.PositionDeletes,
-    written.path,
-    FileFormat.Puffin,
-    rows.specId,
-    rows.partition,
-    rows.positions.cardinality,
-    written.fileSizeInBytes,
-    Metrics.Empty,
-    referencedDataFile = Some(rows.dataFile),
-    contentOffset = Some(blob.offset),
-    contentSizeInBytes = Some(blob.length)
-  )
+  private def entry(
+      written: WrittenPuffin,
+      rows: DeletedRows,
+      blob: PuffinBlob,
+      key: Option[FileKey]
+  ): ContentFile = {
+    val length = key.fold(written.fileSizeInBytes)(_ => GcmBlocks.Standard.storedLength(written.fileSizeInBytes))
+    ContentFile(
+      Content.PositionDeletes,
+      written.path,
+      FileFormat.Puffin,
+      rows.specId,
+      rows.partition,
+      rows.positions.cardinality,
+      length,
+      Metrics.Empty,
+      key.map(_.withLength(length).encode),
+      referencedDataFile = Some(rows.dataFile),
+      contentOffset = Some(blob.offset),
+      contentSizeInBytes = Some(blob.length)
+    )
+  }
 }

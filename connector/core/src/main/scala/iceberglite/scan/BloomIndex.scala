@@ -9,16 +9,7 @@ import scala.util.Try
 
 import org.slf4j.LoggerFactory
 
-import iceberglite.puffin.{
-  BloomEntry,
-  BloomFilter,
-  BloomIndexBlob,
-  BloomFileKey,
-  BloomScope,
-  NewBlob,
-  PuffinFile,
-  ValueForm
-}
+import iceberglite.puffin.{BloomEntry, BloomFilter, BloomIndexBlob, BloomFileKey, BloomScope, NewBlob, ValueForm}
 import iceberglite.spec.IcebergError
 import iceberglite.spec.expr.{ColumnRange, Expression, RangeEvaluator, Term}
 import iceberglite.spec.expr.Expression._
@@ -154,7 +145,7 @@ object BloomIndex {
       snapshot: Option[Snapshot],
       fieldId: Int
   ): Option[StatisticsFile] = {
-    val files = metadata.statistics.filter(file => file.keyMetadata.isEmpty && fieldIdsOf(file).contains(fieldId))
+    val files = metadata.statistics.filter(fieldIdsOf(_).contains(fieldId))
     if (files.isEmpty) None
     else {
       val bySnapshot = files.map(file => file.snapshotId -> file).toMap
@@ -229,10 +220,15 @@ object BloomIndex {
   ): Vector[BloomIndexBlob] =
     columns.groupBy(_._2).toVector.sortBy(_._2.keys.min).foldLeft(Vector.empty[BloomIndexBlob]) {
       case (others, (statistics, ids)) =>
-        val file = PuffinFile.open(table.io, statistics.statisticsPath, Some(statistics.fileSizeInBytes))
+        val file = table.openStatistics(statistics)
         ids.keys.toVector.sorted.flatMap(id => file.blobs.find(b => isIndexOf(b.metadata, id)))
           .foldLeft(others) { (opened, blob) =>
-            opened ++ BloomIndexBlob.open(table.io, file, blob, maxBytes - opened.map(_.directoryBytes).sum)
+            opened ++ BloomIndexBlob.open(
+              table.statisticsIO(statistics),
+              file,
+              blob,
+              maxBytes - opened.map(_.directoryBytes).sum
+            )
           }
     }.filter(_.scope.nameMapping == nameMappingOf(table.metadata))
 

@@ -1,7 +1,7 @@
 package iceberglite.scan
 
 import iceberglite.data.{DataFormats, DataSource, Record, RecordIterator, RecordValues}
-import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported}
+import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.expr.{Evaluate, Expression}
 import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.spec.partition.PartitionSpec
@@ -39,17 +39,12 @@ final class TableRows(
    * Returns the rows in the order of the file.
    *
    * @throws InvalidArgument if the task is a split of the file; this class reads only whole files
-   * @throws Unsupported if the file is encrypted
    */
   def of(task: FileScanTask): RecordIterator = {
     if (!task.isWholeFile) throw InvalidArgument(
       s"range of ${task.file.path}",
       s"${task.start} to ${task.end}",
       "Only whole files can be read row by row"
-    )
-    if (task.file.keyMetadata.isDefined) throw Unsupported(
-      s"encrypted data file ${task.file.path}",
-      "This release cannot decrypt files; read the table with an engine that supports encryption"
     )
     val deletes = deleteReader.of(task.file.path, task.deletes)
     val deletesOfChangedRows = task.change.flatMap(_.deletesOfChangedRows).map(deleteReader.of(task.file.path, _))
@@ -59,7 +54,7 @@ final class TableRows(
     val hasPositionDeletes = (deletesOfChangedRows.toVector :+ deletes).exists(!_.positions.isEmpty)
     val needsPosition = hasPositionDeletes && !columns.exists(_.id == MetadataColumns.Position.id)
     val read = if (needsPosition) columns :+ MetadataColumns.Position else columns
-    val source = DataSource(io, task.file.path, task.file.fileSizeInBytes, nameMapping, constants(task, read))
+    val source = DataSource.of(io, task.file, nameMapping, constants(task, read))
     val rows = DataFormats.of(task.file.format).read(source, StructType(read))
     val isDeleted = deleted(deletes, read)
     val marked = output.of(read, isDeleted)

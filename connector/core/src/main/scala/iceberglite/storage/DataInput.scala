@@ -16,9 +16,10 @@ object DataInput {
 
   /** Returns a file to read. @throws iceberglite.spec.IcebergError.UnreadableFile if the file does not exist */
   def of(io: FileIO, path: String): InputFile = wrapReadErrors(path) {
-    io match {
+    io.unguarded match {
       case hadoop: HadoopFileIO => hadoop.local(path)
           .fold[InputFile](HadoopInputFile.fromPath(new Path(path), hadoop.configuration))(new LocalInput(_))
+      case encrypted: EncryptedFileIO => encrypted.input(path)
       case other => new WholeInput(other.read(path))
     }
   }

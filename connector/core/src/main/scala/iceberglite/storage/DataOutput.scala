@@ -23,6 +23,8 @@ object DataOutput {
   def of(io: FileIO, path: String): OutputFile = io match {
     case hadoop: HadoopFileIO =>
       hadoop.local(path).fold[OutputFile](new HadoopOutput(hadoop, path))(new LocalOutput(path, _, hadoop.syncs))
+    case encrypted: EncryptedFileIO => encrypted.output(path)
+    case table: EncryptedTableIO => table.output(path)
     case other => new WholeOutput(other, path)
   }
 

@@ -4,7 +4,8 @@ import java.io.{ByteArrayInputStream, InputStream}
 
 import scala.annotation.nowarn
 
-import iceberglite.spec.IcebergError.UnreadableFile
+import iceberglite.encryption.{FileKey, KeyService}
+import iceberglite.spec.IcebergError.{UnreadableFile, Unsupported}
 
 /**
  * A file in a listing.
@@ -38,6 +39,19 @@ trait FileIO extends FileSink with Serializable {
    */
   @nowarn("cat=unused-params") // not used by storages without settings
   def configured(properties: Map[String, String]): FileIO = this
+
+  /** The key management service of the catalog, for encrypted tables. Absent in tasks, which need only file keys. */
+  def keyService: Option[KeyService] = None
+
+  /** Returns a `FileIO` for the same storage with a key management service. */
+  def withKeyService(service: KeyService): FileIO =
+    throw Unsupported(s"encryption ($service) on this storage", "Remove the encryption.* options of the catalog")
+
+  /** Returns a new random key for a new file; absent if the files of the table are not encrypted. */
+  private[iceberglite] def newFileKey(): Option[FileKey] = None
+
+  /** The storage without the safeguard of [[EncryptedTableIO]]. Its class decides how files are read and created. */
+  private[iceberglite] def unguarded: FileIO = this
 
   /** Opens a file for reading. The caller closes the stream. */
   def open(path: String): InputStream

@@ -8,6 +8,7 @@ import scala.util.control.NonFatal
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.FileSystem
 
+import iceberglite.encryption.KeyService
 import iceberglite.storage.HadoopFileIO.localWrites
 import iceberglite.storage.StorageErrors.{wrapErrors, wrapReadErrors}
 
@@ -26,7 +27,8 @@ final class HadoopFileIO(
     conf: SerializableConfiguration,
     override val mayCache: Boolean = true,
     override val cacheBounds: CacheBounds = CacheBounds.Default,
-    private[iceberglite] val syncs: Boolean = false
+    private[iceberglite] val syncs: Boolean = false,
+    @transient private val keys: Option[KeyService] = None
 ) extends FileIO {
 
   def this(configuration: Configuration) = this(new SerializableConfiguration(configuration))
@@ -40,8 +42,15 @@ final class HadoopFileIO(
       new SerializableConfiguration(StorageSettings.configuration(configuration, properties)),
       mayCache,
       cacheBounds,
-      syncs
+      syncs,
+      keyService
     )
+
+  /** Absent after serialization, so that a task has no access to the service. */
+  override def keyService: Option[KeyService] = Option(keys).flatten
+
+  override def withKeyService(service: KeyService): HadoopFileIO =
+    new HadoopFileIO(conf, mayCache, cacheBounds, syncs, Some(service))
 
   @transient private lazy val hadoop = new HadoopFiles(configuration)
 

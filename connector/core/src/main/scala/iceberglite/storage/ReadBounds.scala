@@ -25,6 +25,20 @@ final private[iceberglite] case class ReadBounds(format: String, maxBytes: Long,
   def checkLength(path: String, length: Long): Unit =
     if (length > maxBytes) throw tooLong(path, s"The file has $length bytes")
 
+  /** Checks a file that was read completely. @throws UnreadableFile as [[read]] */
+  def checkContent(path: String, content: Array[Byte]): Unit = {
+    checkLength(path, content.length.toLong)
+    checkMagic(path, content)
+  }
+
+  private def checkMagic(path: String, content: Array[Byte]): Unit =
+    if (content.length >= UncheckedBytes && !hasMagic(content)) throw UnreadableFile(
+      path,
+      "file",
+      s"The file has more than $UncheckedBytes bytes and does not begin with the magic bytes of $format, so the " +
+        s"file is damaged or is not $format"
+    )
+
   /**
    * Reads a stream to its end.
    *
@@ -35,12 +49,7 @@ final private[iceberglite] case class ReadBounds(format: String, maxBytes: Long,
     if (first.length > maxBytes) throw tooLong(path, s"The file has more than $maxBytes bytes")
     else if (first.length < UncheckedBytes) first
     else {
-      if (!hasMagic(first)) throw UnreadableFile(
-        path,
-        "file",
-        s"The file has more than $UncheckedBytes bytes and does not begin with the magic bytes of $format, so the " +
-          s"file is damaged or is not $format"
-      )
+      checkMagic(path, first)
       val rest = in.readNBytes((maxBytes - first.length + 1).toInt)
       if (first.length + rest.length > maxBytes) throw tooLong(path, s"The file has more than $maxBytes bytes")
       val contents = Arrays.copyOf(first, first.length + rest.length)

@@ -1,5 +1,6 @@
 package iceberglite.table
 
+import iceberglite.encryption.TableKeys
 import iceberglite.spec.IcebergError.CommitStateUnknown
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.update.MetadataUpdate
@@ -94,6 +95,8 @@ object StagedTable {
    * @throws iceberglite.spec.IcebergError.AlreadyExists if the table exists, but `start` requires that it does not
    *   exist
    * @throws iceberglite.spec.IcebergError.NotFound if the table does not exist, but `start` requires that it exists
+   * @throws iceberglite.spec.IcebergError.Unsupported if the table is encrypted, and its catalog has no key management
+   *   service
    */
   def begin(
       target: CommitTarget,
@@ -102,6 +105,7 @@ object StagedTable {
       environment: Environment = Environment.system
   ): StagedTable = {
     val metadata = start.initialState(target.name, base.map(_.metadata), environment.nowMs()).metadata
+    TableKeys.of(target.name, metadata, target.io.keyService).foreach(_.requireMasterKey())
     val staged = new StagedCommitter(TableVersion(metadata, base.fold("")(_.metadataLocation)), base.isDefined)
     val table = new Table(target.id, target.name, staged.load(target.id), target.io, staged)
     new StagedTable(table, staged, target, start, base, environment)

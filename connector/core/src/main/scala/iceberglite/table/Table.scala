@@ -1,12 +1,13 @@
 package iceberglite.table
 
+import iceberglite.encryption.NewFileKeys
 import iceberglite.spec.json.NameMappingJson
 import iceberglite.spec.metadata.{Snapshot, TableMetadata}
 import iceberglite.spec.partition.{PartitionSpec, SortOrder}
 import iceberglite.spec.property.TableProperty
 import iceberglite.spec.schema.{NameMapping, Schema}
 import iceberglite.spec.update.Requirement
-import iceberglite.storage.FileIO
+import iceberglite.storage.{EncryptedTableIO, FileIO}
 import iceberglite.tree.TreeTable
 
 /**
@@ -20,10 +21,14 @@ final class Table(
     val id: TableIdentifier,
     val name: String,
     val version: TableVersion,
-    val io: FileIO,
+    storage: FileIO,
     val committer: Committer
 ) {
   def metadata: TableMetadata = version.metadata
+
+  /** The access to the files of the table. That of an encrypted table rejects new files that are not encrypted. */
+  lazy val io: FileIO = NewFileKeys.of(metadata).fold(storage)(EncryptedTableIO(storage, _))
+
   def metadataLocation: String = version.metadataLocation
   def location: String = metadata.location
 
@@ -57,7 +62,7 @@ final class Table(
   }
 
   /** Returns this table at another version. */
-  def at(version: TableVersion): Table = new Table(id, name, version, version.io.getOrElse(io), committer)
+  def at(version: TableVersion): Table = new Table(id, name, version, version.io.getOrElse(storage), committer)
 
   /** Returns whether the table is being created or replaced and is not visible yet. */
   def isStaged: Boolean = committer.isInstanceOf[StagedCommitter]

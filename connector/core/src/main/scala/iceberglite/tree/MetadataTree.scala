@@ -2,9 +2,10 @@ package iceberglite.tree
 
 import java.util.UUID
 
+import iceberglite.encryption.FileKey
 import iceberglite.spec.{FormatVersion, IcebergError}
 import iceberglite.spec.file.{ContentFile, ManifestEntry, PartSummary}
-import iceberglite.spec.metadata.{Encryption, Snapshot}
+import iceberglite.spec.metadata.Snapshot
 import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
 
 /**
@@ -67,11 +68,11 @@ object MetadataTree {
    * Returns the files of a snapshot.
    *
    * @param cache cache of decoded parts, possibly [[ManifestCache.Disabled]]
-   * @throws IcebergError.Unsupported if the table is encrypted. Reads need no other check, because every read of the
-   *   table's files calls this method
+   * @throws IcebergError.Unsupported if the table is encrypted and its catalog has no key management service. Reads
+   *   need no other check, because every read of the table's files calls this method
    */
   def at(snapshot: Snapshot, table: TreeTable, cache: ManifestCache): SnapshotFiles = {
-    Encryption.reject(table.metadata)
+    table.keys
     of(snapshot, table).at(snapshot, table, cache)
   }
 
@@ -83,7 +84,6 @@ object MetadataTree {
       earlier: Option[WrittenTree],
       cache: ManifestCache
   ): WrittenTree = {
-    Encryption.reject(table.metadata)
     val version = table.metadata.formatVersion
     val tree = MetadataTrees.all.find(_.canWrite(version)).getOrElse(
       throw IcebergError.Unsupported(
@@ -91,6 +91,7 @@ object MetadataTree {
         "Upgrade iceberg-lite"
       )
     )
+    table.keys
     tree.write(header, table, header.parent.map(at(_, table, cache)), changes, earlier, cache)
   }
 
@@ -100,7 +101,7 @@ object MetadataTree {
    */
   private def of(snapshot: Snapshot, table: TreeTable): MetadataTree = snapshot.manifestList match {
     case Some(path) if MetadataTrees.all.size > 1 =>
-      lazy val head = table.io.readRange(path, 0, HeadBytes)
+      lazy val head = table.reading(table.rootIO(snapshot, path).readRange(path, 0, HeadBytes))
       MetadataTrees.all.find(_.canRead(path, head)).getOrElse(throw IcebergError.UnreadableFile(
         path,
         "metadata tree",
@@ -200,11 +201,17 @@ final case class NewSnapshotHeader(
     attempt: Int
 )
 
+/** The file to which a snapshot refers. @param key its key; absent if the table is not encrypted */
+final case class TreePointer(path: String, key: Option[FileKey])
+
 /** The tree that a commit attempt has written. The implementation determines what a later attempt can reuse. */
 trait WrittenTree {
 
   /** Returns the path for the snapshot's `manifest-list`. */
   def pointer: String
+
+  /** Returns the key of the file at [[pointer]]; absent if the table is not encrypted. */
+  def rootKey: Option[FileKey] = None
 
   /** Returns the number of row ids that the snapshot assigns (its `added-rows`); absent before version 3. */
   def addedRows: Option[Long]

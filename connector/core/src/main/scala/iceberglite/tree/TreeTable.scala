@@ -1,10 +1,12 @@
 package iceberglite.tree
 
+import iceberglite.encryption.{FileKey, TableKeys}
+import iceberglite.puffin.PuffinFile
 import iceberglite.spec.IcebergError.UnreadableFile
-import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.metadata.{Snapshot, StatisticsFile, TableMetadata}
 import iceberglite.spec.property.TableProperty
 import iceberglite.spec.schema.Schema
-import iceberglite.storage.{FileIO, StoragePath}
+import iceberglite.storage.{EncryptedFileIO, FileIO, StoragePath}
 
 /**
  * A table with everything that reading and writing its metadata trees ([[MetadataTree]]) requires.
@@ -23,6 +25,34 @@ final case class TreeTable(
 
   /** The table's partition specs, with the source columns that determine the types of partition values. */
   lazy val specs: PartitionSpecs = PartitionSpecs.of(metadata, schema)
+
+  /**
+   * The keys of the table; absent if it is not encrypted.
+   *
+   * @throws iceberglite.spec.IcebergError if the table is encrypted and its catalog has no key management service
+   */
+  lazy val keys: Option[TableKeys] = TableKeys.of(name, metadata, io.keyService)
+
+  /** Returns the key of the file to which a snapshot refers; absent if the file is not encrypted. */
+  private[tree] def rootKey(snapshot: Snapshot): Option[FileKey] = keys.flatMap(_.manifestListKey(snapshot))
+
+  /** Returns the storage for reading the file to which a snapshot refers, and which may be encrypted. */
+  private[tree] def rootIO(snapshot: Snapshot, path: String): FileIO =
+    rootKey(snapshot).fold(io)(EncryptedFileIO(io, path, _))
+
+  /** Returns the key of a new file; absent if the table is not encrypted. */
+  private[tree] def newKey(): Option[FileKey] = keys.map(_.newFileKeys.next())
+
+  /** Returns the storage for reading a statistics file, which may be encrypted. */
+  def statisticsIO(file: StatisticsFile): FileIO =
+    keys.flatMap(_.statisticsKey(file)).fold(io)(EncryptedFileIO(io, file.statisticsPath, _))
+
+  /** Opens a statistics file. @throws UnreadableFile if it does not exist, or is damaged */
+  def openStatistics(file: StatisticsFile): PuffinFile = PuffinFile.open(
+    statisticsIO(file),
+    file.statisticsPath,
+    Some(file.fileSizeInBytes).filter(_ => file.keyMetadata.isEmpty)
+  )
 
   /**
    * Runs a read of a metadata file. If the table is a clone and the file belongs to the table that was cloned, the

@@ -6,7 +6,7 @@ import iceberglite.data.Record
 import iceberglite.maintenance.{ComputeBloomIndex, ComputeTableStatistics, FileFilters}
 import iceberglite.maintenance.health.StatisticsHealth
 import iceberglite.puffin.{NewBlob, PuffinFile, ThetaSketch}
-import iceberglite.spec.IcebergError.{CommitConflict, Unsupported, ValidationFailed}
+import iceberglite.spec.IcebergError.{CommitConflict, ValidationFailed}
 import iceberglite.spec.expr.{Expression, Term}
 import iceberglite.spec.expr.Expression.{AlwaysTrue, Equal}
 import iceberglite.spec.file.{ContentFile, Metrics}
@@ -161,9 +161,6 @@ class BloomIndexUpkeepSuite extends AnyFunSuite with BloomIndexFixture {
     assert(contents(t, "other-v1") == Vector(Vector(2) -> Vector[Byte](2, 7)))
     assert(contents(t, BlobType.ThetaSketch).size == 1 && contents(t, BlobType.BloomIndex).size == 1)
     val file = t.table.metadata.statistics.head
-    t.actions.commit(new SetStatistics(file.copy(keyMetadata = Some("key"))))
-    assert(intercept[Unsupported](copied).what == s"copying the encrypted statistics file ${file.statisticsPath}")
-    t.actions.commit(new SetStatistics(file))
     t.actions.store.delete(file.statisticsPath)
     assert(intercept[ValidationFailed](copied).getSuppressed.nonEmpty)
     t.actions.append(t.ids(4))

@@ -11,7 +11,7 @@ import iceberglite.conformance.ScanRules
 import iceberglite.data.{DataFileOf, DataTarget, Record}
 import iceberglite.metrics.MetricsModes
 import iceberglite.puffin.DeletionVector
-import iceberglite.spec.IcebergError.{InvalidArgument, UnreadableFile, Unsupported}
+import iceberglite.spec.IcebergError.{InvalidArgument, UnreadableFile}
 import iceberglite.spec.expr.{Bind, Expression, Term}
 import iceberglite.spec.expr.Expression.{AlwaysTrue, And, GreaterThan, IsNull, NotNull}
 import iceberglite.spec.file.{Content, ContentFile, FileFormat, MetricMaps, Metrics}
@@ -320,14 +320,14 @@ class TableRowsSuite extends AnyFunSuite {
     assert(files.rows(file, Seq(deletes.copy(file = bounds(file.path, file.path)))).size == sampleRows.size - 1)
   }
 
-  test("reading an encrypted file, or a part of a file, is rejected") {
+  test("a file with damaged key metadata, or a part of a file, is rejected") {
     val files = new Files
     val file = files.write(FileFormat.Avro, fileColumns, sampleRows)
     val key = Some(ByteBuffer.wrap(Array[Byte](1)))
-    intercept[Unsupported](files.rows(file.copy(keyMetadata = key)))
+    assert(intercept[UnreadableFile](files.rows(file.copy(keyMetadata = key))).file == file.path)
     val deletes = files.positions(FileFormat.Avro, file.path -> 1L)
-    val e = intercept[Unsupported](files.rows(file, Seq(deletes.copy(file = deletes.file.copy(keyMetadata = key)))))
-    assert(e.getMessage.contains(deletes.file.path))
+    val e = intercept[UnreadableFile](files.rows(file, Seq(deletes.copy(file = deletes.file.copy(keyMetadata = key)))))
+    assert(e.file == deletes.file.path)
     val rows = new TableRows(files.io, specs, None, schema, Vector(id), filtered = false)
     val whole = FileScanTask.whole(file, 1, unpartitioned, AlwaysTrue)
     val parts = Seq(whole.copy(start = 5), whole.copy(length = file.fileSizeInBytes - 1))

@@ -157,7 +157,7 @@ class BoundedReadSuite extends AnyFunSuite with TemporaryDirectory {
     rejection(file.toString)(ParquetInput.of(io, file.toString))
     val pipe = new org.apache.hadoop.fs.Path(createPipe("other.parquet").toUri)
     val inputFile = HadoopInputFile.fromPath(pipe, new Configuration)
-    assert(intercept[DamagedFooter](ParquetInput.of(inputFile)).getMessage.contains("0 bytes"))
+    assert(intercept[DamagedFooter](ParquetInput.of(inputFile, None)).getMessage.contains("0 bytes"))
     rejection("pipe.parquet")(ParquetInput.of(io, createPipe("pipe.parquet").toString))
   }
 

@@ -130,8 +130,27 @@ object MetadataRules extends RuleBook("metadata", "Table and view metadata") {
   val encryption: Rule = rule(
     "encryption",
     "Table Metadata Fields (adopted version 3)",
-    "Files of an encrypted table are neither read nor written; the error names the key."
-  )("spec/metadata/Encryption.scala", "core/tree/MetadataTree.scala", "spec/update/WholeTableUpdates.scala")
+    "The property encryption.key-id makes a table of version 3 or later encrypted; it is set only when the table is " +
+      "created, and files of the table are read and written only with its keys."
+  )("spec/metadata/Encryption.scala", "core/encryption/TableKeys.scala", "core/tree/MetadataTree.scala")
+  val encryptionKeys: Rule = rule(
+    "encryption-keys",
+    "Table Metadata Fields (adopted version 3)",
+    "The key-id of a snapshot refers to the encrypted key metadata of its manifest list in encryption-keys; the key " +
+      "that encrypts it is encrypted by the table's key and is replaced after two years."
+  )("core/encryption/TableKeys.scala", "core/table/action/SnapshotAction.scala")
+  val keyMetadata: Rule = rule(
+    "key-metadata",
+    "Data File Fields",
+    "The key_metadata of a file contains its key, the identity of the file and the length of the encrypted file, in " +
+      "the form that Apache Iceberg writes."
+  )("core/encryption/FileKey.scala", "core/encryption/KeyMetadataCodec.scala")
+  val gcmStreams: Rule = rule(
+    "gcm-streams",
+    "AES GCM Stream file format",
+    "An encrypted metadata file consists of blocks, each with a random nonce and a tag that authenticates its " +
+      "content, its position and its file; no byte of a file with a wrong, moved or missing block is returned."
+  )("core/encryption/GcmBlocks.scala", "core/storage/GcmDecryption.scala", "core/storage/EncryptedFileIO.scala")
   val statistics: Rule = rule(
     "statistics",
     "Table Statistics",

@@ -97,7 +97,7 @@ final class HiveCatalog private (
 
   /** Drops a table and deletes the files of its last version, even if a concurrent commit created that version. */
   private def dropAndPurge(id: TableIdentifier): Boolean = tables.load(tablePointer(id)).exists { version =>
-    PurgeTable.requireGcEnabled(fullName(id), version)
+    PurgeTable.requireGcEnabled(io, fullName(id), version)
     val owned = ownership(id, version)
     val dropped = metastore.drop(HiveKind.IcebergTable, id, fullName(id))
     dropped.foreach { location =>

@@ -22,6 +22,13 @@ private[hive] object HiveParameters {
   private val StorageHandler = "storage_handler" -> "org.apache.iceberg.mr.hive.HiveIcebergStorageHandler"
   private val StatisticsAccurate = "COLUMN_STATS_ACCURATE"
 
+  /**
+   * A hash of the table metadata, with which Apache Iceberg checks the metadata of encrypted tables. It computes the
+   * hash from its own text of the metadata, which other programs cannot reproduce. Without a hash, it checks only that
+   * the key id in the metadata is the one in the parameters, and logs a warning.
+   */
+  private val MetadataHash = "metadata_hash"
+
   /** Prevents the server from listing all files of the table to count them. */
   val NoStatistics: (String, String) = "DO_NOT_UPDATE_STATS" -> "true"
 
@@ -51,7 +58,7 @@ private[hive] object HiveParameters {
     val metadata = next.metadata
     val summary = new SummaryParameters(settings.maxParameter)
     val removed = removedKeys(base.map(_.metadata.properties), metadata.properties) ++ SummaryParameters.keys
-    val kept = before -- removed - StorageHandler._1
+    val kept = before -- removed - StorageHandler._1 - MetadataHash
     val common = kept ++ toHive(metadata.properties) ++
       metadata.uuid.map(SummaryParameters.Uuid -> _.toString) ++
       pointers("ICEBERG", base.map(_.metadataLocation), next.metadataLocation) ++

@@ -7,6 +7,7 @@ import org.slf4j.LoggerFactory
 import iceberglite.catalog.{Pointer, PointerMove}
 import iceberglite.spec.{IcebergError, ObjectKind}
 import iceberglite.spec.IcebergError.{AlreadyExists, NotFound, ValidationFailed}
+import iceberglite.spec.metadata.Encryption
 import iceberglite.table.{Environment, TableIdentifier}
 
 /** The access to the Metastore, which all pointers of one catalog share. */
@@ -42,7 +43,24 @@ final private[catalog] class HivePointer[V](access: HiveAccess, kind: HiveKind[V
   import HivePointer._
   import access._
 
-  override def read(): Option[String] = objects.find(id).flatMap(kind.location)
+  /** The id of the master key in the Metastore, at the last read. */
+  private var keyId = Option.empty[String]
+
+  override def read(): Option[String] = {
+    val found = objects.find(id)
+    keyId = found.flatMap(HiveKind.parameters(_).get(Encryption.KeyIdProperty))
+    found.flatMap(kind.location)
+  }
+
+  /** Only the Metastore is trusted. Without this check, who can replace metadata files could end the encryption. */
+  override def verify(state: V): Unit = {
+    val inFile = kind.properties(state).get(Encryption.KeyIdProperty)
+    if (inFile != keyId) throw ValidationFailed(
+      s"Cannot load $name: ${Encryption.KeyIdProperty} is ${keyId.getOrElse("not set")} in the Metastore, but " +
+        s"${inFile.getOrElse("not set")} in the metadata file ${kind.locationOf(state)}. One of them was changed; " +
+        "restore it"
+    )
+  }
 
   override def create(next: V): PointerMove = withLock(kind.properties(next)) { _ =>
     objects.find(id) match {

@@ -151,7 +151,7 @@ final class JdbcCatalog private (
   private def dropAndPurge(id: TableIdentifier): Boolean = loadIfExists(id) match {
     case None => false
     case Some(version) =>
-      PurgeTable.requireGcEnabled(fullName(id), version)
+      PurgeTable.requireGcEnabled(io, fullName(id), version)
       val owned = ownership(id, version)
       val expectedLocation = Some(version.metadataLocation)
       val dropped = pool.withRetries("drop a table", idempotent = false) {

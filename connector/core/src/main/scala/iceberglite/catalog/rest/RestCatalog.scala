@@ -58,6 +58,8 @@ final class RestCatalog private (
   override def table(id: TableIdentifier): Table =
     tableAt(id, tables.load(id, initialClient.settings.onlyRefs).getOrElse(throw tables.notFound(id)))
 
+  override protected def protectsMetadata: Boolean = true
+
   override def load(id: TableIdentifier): TableVersion = loadIfExists(id).getOrElse(throw tables.notFound(id))
 
   /**
@@ -122,7 +124,7 @@ final class RestCatalog private (
    */
   override def drop(id: TableIdentifier, purge: Boolean): Boolean = {
     val versionToPurge = if (purge) loadIfExists(id) else None
-    versionToPurge.foreach(PurgeTable.requireGcEnabled(fullName(id), _))
+    versionToPurge.foreach(PurgeTable.requireGcEnabled(io, fullName(id), _))
     val purgeByServer = purge && initialClient.settings.flag(RestProperty.PurgeByServer)
     val dropped = tables.drop(id, purgeByServer)
     if (dropped && !purgeByServer) versionToPurge.foreach { version =>

@@ -25,7 +25,7 @@ private[avro] object AvroInspection {
 
   private def withContainer[A](source: DataSource)(work: AvroContainerReader => A): A =
     FileFaults.wrapReadErrors(source.path) {
-      val stream = DataInput.of(source.io, source.path).newStream()
+      val stream = DataInput.of(source.content, source.path).newStream()
       val container = AvroContainerReader.open(AvroSource.seekable(source.path, stream))
       try work(container)
       finally container.close()

@@ -9,6 +9,7 @@ import iceberglite.spec.json.SchemaJson
 final private[avro] class AvroRecordWriter private (
     target: DataTarget,
     fields: AvroRowFields[Array[AnyRef]],
+    stream: NewStream,
     file: AvroRowsOutput
 ) extends RecordWriter {
   private val metrics = new RecordMetrics(target.schema, target.modes)
@@ -23,7 +24,7 @@ final private[avro] class AvroRecordWriter private (
 
   override def length: Long = file.length
 
-  override def close(): WrittenFile = WrittenFile(
+  override def close(): WrittenFile = stream.complete(WrittenFile(
     target.path,
     FileFormat.Avro,
     metrics.recordCount,
@@ -31,7 +32,7 @@ final private[avro] class AvroRecordWriter private (
     // Avro stores rows contiguously, so there are no column sizes (spec: `data_file`, `column_sizes`).
     metrics.metrics(sizes = None),
     splitOffsets = Vector.empty
-  )
+  ))
 
   override def abort(): Unit = {
     file.abandon()
@@ -45,6 +46,7 @@ private[avro] object AvroRecordWriter {
     val fields = AvroSinks.ofFields(struct.fields)
     val keyValues = Map(AvroFileSettings.SchemaKey -> SchemaJson.toJson(target.schema)) ++ target.keyValues
     val settings = AvroFileSettings.of(struct, AvroCodec.forDataFiles(target.properties), keyValues)
-    new AvroRecordWriter(target, fields, new AvroRowsOutput(target.io, target.path, settings))
+    val stream = new NewStream(target.io, target.path)
+    new AvroRecordWriter(target, fields, stream, new AvroRowsOutput(stream.io, target.path, settings))
   }
 }

@@ -55,7 +55,7 @@ private[iceberglite] object AvroRowIterator {
   def open[V, A](source: DataSource, part: AvroPart, expected: StructType, projection: Projection[V])(
       decode: AvroColumn.Struct[V] => AvroInput => A
   ): AvroRowIterator[V, A] = FileFaults.wrapReadErrors(source.path) {
-    val stream = DataInput.of(source.io, source.path).newStream()
+    val stream = DataInput.of(source.content, source.path).newStream()
     val container = AvroContainerReader.open(AvroSource.seekable(source.path, stream))
     try {
       val (schema, columns) = matchColumns(source, container, expected, projection)

@@ -65,7 +65,7 @@ private[iceberglite] object OrcBatchReader {
       batchSize: Int,
       decimals: RowBatchVersion
   ): OrcBatchReader[V] = FileFaults.wrapReadErrors(source.path) {
-    val storage = OrcStorage.toRead(source.io, source.path)
+    val storage = OrcStorage.toRead(source.content, source.path)
     val reader = OrcTail.open(source.path, storage)
     try {
       val file = withIds(source, reader, expected)

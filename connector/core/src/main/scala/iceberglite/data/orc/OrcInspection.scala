@@ -19,14 +19,14 @@ import iceberglite.spec.types.Type.StructType
 private[orc] object OrcInspection {
   def inspect(source: DataSource, schema: Schema, modes: MetricsModes): WrittenFile =
     FileFaults.wrapReadErrors(source.path) {
-      val reader = OrcTail.open(source.path, OrcStorage.toRead(source.io, source.path))
+      val reader = OrcTail.open(source.path, OrcStorage.toRead(source.content, source.path))
       try inspect(source, reader, schema, modes)
       finally reader.close()
     }
 
   /** Whether any column of a file has a field id. */
   def hasIds(source: DataSource): Boolean = FileFaults.wrapReadErrors(source.path) {
-    val reader = OrcTail.open(source.path, OrcStorage.toRead(source.io, source.path))
+    val reader = OrcTail.open(source.path, OrcStorage.toRead(source.content, source.path))
     try OrcSchemas.hasIds(reader.getSchema)
     finally reader.close()
   }

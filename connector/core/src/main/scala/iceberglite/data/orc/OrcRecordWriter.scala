@@ -6,7 +6,8 @@ import iceberglite.data._
 import iceberglite.spec.file.FileFormat
 
 /** Writes the rows of one new file in batches. */
-final private[orc] class OrcRecordWriter private (target: DataTarget, file: OrcOutput) extends RecordWriter {
+final private[orc] class OrcRecordWriter private (target: DataTarget, stream: NewStream, file: OrcOutput)
+    extends RecordWriter {
   private val fields = OrcSinks.of(target.schema, file.batch.cols)
   private val metrics = new RecordMetrics(target.schema, target.modes)
 
@@ -20,14 +21,14 @@ final private[orc] class OrcRecordWriter private (target: DataTarget, file: OrcO
 
   override def close(): WrittenFile = {
     val finished = file.finish()
-    WrittenFile(
+    stream.complete(WrittenFile(
       target.path,
       FileFormat.Orc,
       metrics.recordCount,
       finished.length,
       metrics.metrics(Some(file.columnSizes(target.schema, target.modes))),
       finished.stripes
-    )
+    ))
   }
 
   override def abort(): Unit = {
@@ -41,6 +42,7 @@ private[orc] object OrcRecordWriter {
     val settings = OrcSettings.of(target.properties)
     val fileSettings =
       new OrcFileSettings(OrcSchemas.of(target.schema), settings, target.keyValues, RowBatchVersion.ORIGINAL)
-    new OrcRecordWriter(target, OrcOutput.open(target.io, target.path, fileSettings))
+    val stream = new NewStream(target.io, target.path)
+    new OrcRecordWriter(target, stream, OrcOutput.open(stream.io, target.path, fileSettings))
   }
 }

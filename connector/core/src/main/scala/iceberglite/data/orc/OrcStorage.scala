@@ -82,7 +82,7 @@ private[orc] object OrcStorage {
     storage
   }
 
-  def configuration(io: FileIO): Configuration = io match {
+  def configuration(io: FileIO): Configuration = io.unguarded match {
     case hadoop: HadoopFileIO => hadoop.configuration
     case _ => new Configuration(false)
   }

@@ -4,6 +4,9 @@ import org.apache.parquet.column.ParquetProperties
 import org.apache.parquet.hadoop.ParquetFileWriter
 import org.apache.parquet.io.{OutputFile, PositionOutputStream}
 
+import iceberglite.encryption.FileKey
+import iceberglite.parquet.ParquetEncryption
+
 /** Keeps the stream and the length of a file, because Parquet's writer does not return them. */
 final private[parquet] class OpenedOutput(output: OutputFile) extends OutputFile {
   private var stream: Option[PositionOutputStream] = None
@@ -13,8 +16,12 @@ final private[parquet] class OpenedOutput(output: OutputFile) extends OutputFile
   /** Length of the file in bytes; 0 until Parquet's writer has closed the file. */
   def length: Long = position
 
-  /** Returns a writer of the file that has already written the magic bytes at the start of the file. */
-  def writer(fileSettings: ParquetFileSettings): ParquetFileWriter = {
+  /**
+   * Returns a writer of the file that has already written the magic bytes at the start of the file.
+   *
+   * @param key the key with which the file is encrypted; absent if it is not encrypted
+   */
+  def writer(fileSettings: ParquetFileSettings, key: Option[FileKey]): ParquetFileWriter = {
     val file = new ParquetFileWriter(
       this,
       fileSettings.messageType,
@@ -23,7 +30,8 @@ final private[parquet] class OpenedOutput(output: OutputFile) extends OutputFile
       OpenedOutput.MaxPadding,
       ParquetProperties.DEFAULT_COLUMN_INDEX_TRUNCATE_LENGTH,
       ParquetProperties.DEFAULT_STATISTICS_TRUNCATE_LENGTH,
-      ParquetProperties.DEFAULT_PAGE_WRITE_CHECKSUM_ENABLED
+      ParquetProperties.DEFAULT_PAGE_WRITE_CHECKSUM_ENABLED,
+      key.map(ParquetEncryption.encrypting).orNull
     )
     file.start()
     file

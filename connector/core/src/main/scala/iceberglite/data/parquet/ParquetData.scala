@@ -18,7 +18,7 @@ object ParquetData extends DataFormat {
   override def boundsAreExact: Boolean = true
 
   override def read(source: DataSource, expected: StructType): RecordIterator =
-    new ParquetRecords(source, expected, ParquetInput.of(source.io, source.path))
+    new ParquetRecords(source, expected, ParquetInput.of(source.io, source.path, source.key))
 
   /** False, because the columns of a file without field ids are found by their positions. */
   override def isReadByNames(source: DataSource): Boolean = false
@@ -37,7 +37,8 @@ object ParquetData extends DataFormat {
     private val codecs = settings.codecs
     private val fileSettings = ParquetFileSettings.of(target.schema, settings, codecs, target.keyValues)
     private val rows = RecordShredder.of(target.schema, fileSettings.messageType)
-    private val file = new ParquetOutput(DataOutput.of(target.io, target.path), fileSettings, rows.attach)
+    private val key = target.io.newFileKey()
+    private val file = new ParquetOutput(DataOutput.of(target.io, target.path), fileSettings, rows.attach, key)
 
     override def write(record: Record): Unit = {
       rows.write(record.values)
@@ -56,7 +57,8 @@ object ParquetData extends DataFormat {
           metrics.recordCount,
           finished.length,
           metrics.metrics,
-          metrics.splitOffsets
+          metrics.splitOffsets,
+          key.map(_.encode)
         )
       } finally codecs.release()
 

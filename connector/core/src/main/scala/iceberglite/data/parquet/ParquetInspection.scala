@@ -8,7 +8,7 @@ import org.apache.parquet.hadoop.metadata.{FileMetaData, ParquetMetadata}
 
 import iceberglite.data.{DataSource, FileFaults, ImportedColumns, WrittenFile}
 import iceberglite.metrics.MetricsModes
-import iceberglite.parquet.{ParquetInput, ParquetMetrics}
+import iceberglite.parquet.{ParquetEncryption, ParquetInput, ParquetMetrics}
 import iceberglite.parquet.ParquetShapes.{childrenOf, idOf}
 import iceberglite.spec.file.FileFormat
 import iceberglite.spec.schema.Schema
@@ -35,8 +35,9 @@ private[parquet] object ParquetInspection {
     }
 
   private def readFooter(source: DataSource): ParquetMetadata = {
-    val file = ParquetInput.of(source.io, source.path)
-    val reader = ParquetFileReader.open(file, ParquetReadOptions.builder().build())
+    val file = ParquetInput.of(source.io, source.path, source.key)
+    val options = ParquetEncryption.withKey(ParquetReadOptions.builder(), source.key).build()
+    val reader = ParquetFileReader.open(file, options)
     try {
       val footer = reader.getFooter
       footer.getBlocks.asScala.foreach(GuardedPages.check(_, file.getLength))

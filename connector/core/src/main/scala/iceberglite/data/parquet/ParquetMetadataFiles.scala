@@ -42,7 +42,7 @@ private[iceberglite] object ParquetMetadataFiles {
   def open(source: DataSource, expected: StructType): MetadataRecords = {
     val isWhole = isShort(source) && source.io.isRemote(source.path)
     if (isWhole) load(source).open(expected)
-    else new ParquetRecords(source, expected, ParquetInput.of(source.io, source.path))
+    else new ParquetRecords(source, expected, ParquetInput.of(source.io, source.path, source.key))
   }
 
   /** Returns whether the length of a file is known, and the file is small enough to be loaded. */

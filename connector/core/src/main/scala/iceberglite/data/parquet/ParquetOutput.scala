@@ -8,6 +8,7 @@ import org.apache.parquet.hadoop.{CodecFactory, ColumnChunkPageWriteStore}
 import org.apache.parquet.io.OutputFile
 import org.apache.parquet.schema.MessageType
 
+import iceberglite.encryption.FileKey
 import iceberglite.metrics.SpatialCollector
 import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.PrimitiveType
@@ -65,12 +66,18 @@ object ParquetFileSettings {
  * from written bytes. Both are needed to limit the memory of many open files.
  *
  * @param attach called with the columns of each row group before its first row
+ * @param key the key with which the file is encrypted; absent if it is not encrypted
  */
-final class ParquetOutput(output: OutputFile, fileSettings: ParquetFileSettings, attach: ColumnWriteStore => Unit) {
+final class ParquetOutput(
+    output: OutputFile,
+    fileSettings: ParquetFileSettings,
+    attach: ColumnWriteStore => Unit,
+    key: Option[FileKey] = None
+) {
   import ParquetOutput._
 
   private val target = new OpenedOutput(output)
-  private val file = target.writer(fileSettings)
+  private val file = target.writer(fileSettings, key)
 
   private var pages: ColumnChunkPageWriteStore = _
   private var columns: ColumnWriteStore = _
@@ -123,7 +130,7 @@ final class ParquetOutput(output: OutputFile, fileSettings: ParquetFileSettings,
       fileSettings.properties.getAllocator,
       fileSettings.properties.getColumnIndexTruncateLength,
       fileSettings.properties.getPageWriteChecksumEnabled,
-      null,
+      file.getEncryptor,
       groups
     )
     columns =

@@ -8,6 +8,7 @@ import org.apache.parquet.hadoop.metadata.BlockMetaData
 import org.apache.parquet.io.{ColumnIOFactory, InputFile, MessageColumnIO, RecordReader}
 
 import iceberglite.data.{DataSource, FileFaults, Record}
+import iceberglite.parquet.ParquetEncryption
 import iceberglite.spec.IcebergError
 import iceberglite.spec.types.Type.StructType
 
@@ -75,7 +76,8 @@ final private[parquet] class ParquetRecords(source: DataSource, expected: Struct
    * Returns read options with checksum verification, because a damaged delete file would silently restore deleted rows.
    */
   private def options: ParquetReadOptions =
-    ParquetReadOptions.builder().withCodecFactory(codecs).usePageChecksumVerification(true).build()
+    ParquetEncryption.withKey(ParquetReadOptions.builder(), source.key).withCodecFactory(codecs)
+      .usePageChecksumVerification(true).build()
 
   private def openReader(): ParquetFileReader = convertErrors {
     try ParquetFileReader.open(file, options)

@@ -4,7 +4,7 @@ import iceberglite.scan.TableScan
 import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.spec.file.{ContentFile, ManifestContent}
 import iceberglite.table.{SnapshotTarget, Table}
-import iceberglite.table.action.{FileKey, RewriteFiles}
+import iceberglite.table.action.{ListedFileKey, RewriteFiles}
 import iceberglite.tree.{MetadataPool, MetadataTree}
 
 /**
@@ -23,11 +23,11 @@ object DanglingDeletes {
    */
   def of(table: Table, to: SnapshotTarget): Option[DanglingDeletes] = to.head(table.metadata).flatMap { snapshot =>
     val plan = TableScan(table.tree(), Some(snapshot), AlwaysTrue, caseSensitive = true).plan()
-    val applied = plan.tasks.iterator.flatMap(_.deletes).map(delete => FileKey.of(delete.file)).toSet
+    val applied = plan.tasks.iterator.flatMap(_.deletes).map(delete => ListedFileKey.of(delete.file)).toSet
     val tree = MetadataTree.at(snapshot, table.tree())
     val parts = tree.parts.filter(part => part.content == ManifestContent.Deletes && part.hasLiveFiles)
     val files = MetadataPool.map(parts)(tree.entries(_).filter(_.isLive).map(_.file).toVector).flatten
-      .filterNot(file => applied(FileKey.of(file)))
+      .filterNot(file => applied(ListedFileKey.of(file)))
     if (files.isEmpty) None
     else Some(DanglingDeletes(files, new RewriteFiles(files, Vector.empty, snapshot.snapshotId, to)))
   }

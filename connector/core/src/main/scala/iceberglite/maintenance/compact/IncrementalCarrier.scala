@@ -4,7 +4,7 @@ import iceberglite.puffin.{DeletedRows, DeletionVector}
 import iceberglite.spec.FormatVersion
 import iceberglite.spec.file.{ContentFile, ManifestEntry}
 import iceberglite.spec.metadata.TableMetadata
-import iceberglite.table.action.{DeleteCarrier, DeletedPositions, FileKey}
+import iceberglite.table.action.{DeleteCarrier, DeletedPositions, ListedFileKey}
 
 /** Finds the positions to which a rewrite has moved the rows of the replaced data files. */
 trait RowMoves {
@@ -61,9 +61,9 @@ final class IncrementalCarrier(moves: RowMoves) extends DeleteCarrier {
 
   /** Reads the delete files that the previous attempt has not read. */
   private def readNew(deleted: DeletedPositions, base: TableMetadata): ReadDeletes = {
-    val keys = deleted.deletes.map(e => FileKey.of(e.file)).toSet
+    val keys = deleted.deletes.map(e => ListedFileKey.of(e.file)).toSet
     val known = last.read.get(deleted.dataFile.path).filter(_.keys.subsetOf(keys)).getOrElse(ReadDeletes.None)
-    val others = deleted.deletes.filterNot(e => known.keys(FileKey.of(e.file)))
+    val others = deleted.deletes.filterNot(e => known.keys(ListedFileKey.of(e.file)))
     if (others.isEmpty) known
     else ReadDeletes(keys, known.positions.union(moves.positions(deleted.dataFile, others, base)))
   }
@@ -72,7 +72,7 @@ final class IncrementalCarrier(moves: RowMoves) extends DeleteCarrier {
 private object IncrementalCarrier {
 
   /** The positions that the delete files of one data file contain. */
-  final private case class ReadDeletes(keys: Set[FileKey], positions: DeletionVector)
+  final private case class ReadDeletes(keys: Set[ListedFileKey], positions: DeletionVector)
 
   private object ReadDeletes {
     val None: ReadDeletes = ReadDeletes(Set.empty, DeletionVector.Empty)

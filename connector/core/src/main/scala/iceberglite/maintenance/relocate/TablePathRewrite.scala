@@ -75,7 +75,11 @@ final class TablePathRewrite(
    */
   def run(): PathRewriteResult = {
     val versions = RewrittenVersions.of(table, options.startVersion, options.endVersion)
-    Encryption.reject(versions.newest.metadata)
+    Encryption.reject(
+      versions.newest.metadata,
+      "a copy with other paths",
+      "Copy the table with CREATE TABLE AS SELECT"
+    )
     val relocated = versions.all.map(v => v -> RelocatedMetadata.of(v.metadata, prefixes(_, _)))
     versions.all.foreach(v => prefixes("metadata file", v.metadataLocation))
     requireEmpty()

@@ -7,7 +7,7 @@ import scala.collection.mutable
 
 import iceberglite.data.{DataFormats, DataSource, PositionDeleteFiles, Record}
 import iceberglite.puffin.{DeletionVector, DeletionVectorFiles}
-import iceberglite.spec.IcebergError.{UnreadableFile, Unsupported}
+import iceberglite.spec.IcebergError.UnreadableFile
 import iceberglite.spec.file.ContentFile
 import iceberglite.spec.partition.PartitionSpec
 import iceberglite.spec.schema.{MetadataColumns, NameMapping}
@@ -35,12 +35,10 @@ final class DeleteReader(
    *
    * @param dataFile the path of the data file as written in metadata
    * @throws UnreadableFile if a delete file is damaged or does not match its manifest entry
-   * @throws Unsupported if a delete file is encrypted
    */
   def of(dataFile: String, deletes: Vector[DeleteFile]): RowDeletes =
     if (deletes.isEmpty) RowDeletes.None
     else {
-      deletes.foreach(delete => requireReadable(delete.file))
       val (equality, positions) = deletes.partition(_.isEquality)
       val byKey = equality.groupBy(_.keys).toVector
       new RowDeletes(positionsOf(dataFile, positions), byKey.map { case (keys, files) => keysOf(keys, files) })
@@ -50,17 +48,8 @@ final class DeleteReader(
    * Returns all deleted positions in a position delete file, by the path of the data file. The result is not cached.
    *
    * @throws UnreadableFile if the delete file is damaged or does not match its manifest entry
-   * @throws Unsupported if the delete file is encrypted
    */
-  def positionsByDataFile(file: ContentFile): Map[String, DeletionVector] = {
-    requireReadable(file)
-    read(file, None).byDataFile
-  }
-
-  private def requireReadable(file: ContentFile): Unit = if (file.keyMetadata.isDefined) throw Unsupported(
-    s"encrypted delete file ${file.path}",
-    "This release cannot decrypt files; read the table with an engine that supports encryption"
-  )
+  def positionsByDataFile(file: ContentFile): Map[String, DeletionVector] = read(file, None).byDataFile
 
   private def cached[V <: AnyRef](content: AnyRef, weigh: V => Long)(load: => V): V =
     cacheAccess.cache.valueOf[V](CacheKey(cacheAccess.storageKey, content), cacheAccess.limits, weigh)(load)
@@ -159,7 +148,7 @@ final class DeleteReader(
   )(f: Record => Unit): Unit = {
     val constants =
       specs.get(entry.specId).fold(Map.empty[Int, AnyRef])(FileConstants.identities(_, entry.partition, columns))
-    val source = DataSource(io, entry.path, entry.fileSizeInBytes, mapping, constants)
+    val source = DataSource.of(io, entry, mapping, constants)
     val rows = DataFormats.of(entry.format).read(source, columns)
     try rows.foreach(f)
     finally rows.close()

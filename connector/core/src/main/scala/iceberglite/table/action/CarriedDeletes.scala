@@ -55,7 +55,7 @@ final private[action] class CarriedDeletes(carrier: DeleteCarrier, data: Vector[
   /** Returns delete files for the new data files. @param sinceNumber the sequence number of the snapshot `since` */
   def of(sinceNumber: Long, base: TableMetadata, history: BranchHistory): Vector[ContentFile] = {
     val deletes = newDeletes(sinceNumber, base, history)
-    val key = CarriedDeletes.Key(deletes.iterator.map(e => FileKey.of(e.file)).toSet, base.formatVersion)
+    val key = CarriedDeletes.Key(deletes.iterator.map(e => ListedFileKey.of(e.file)).toSet, base.formatVersion)
     carriedMore = false
     carried.collect { case (earlier, files) if earlier == key => files }.getOrElse {
       val deleted = byDataFile(deletes, base)
@@ -110,5 +110,5 @@ private object CarriedDeletes {
    * Identifies the input of a call of the carrier. The format version determines whether the carried deletes are
    * deletion vectors.
    */
-  final private case class Key(deletes: Set[FileKey], version: FormatVersion)
+  final private case class Key(deletes: Set[ListedFileKey], version: FormatVersion)
 }

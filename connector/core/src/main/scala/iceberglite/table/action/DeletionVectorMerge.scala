@@ -18,7 +18,7 @@ final private[action] case class VectorPair(own: ContentFile, concurrent: Conten
  * vector (spec version 3: "Deletion vectors"). Later attempts reuse a merged vector if the pair is the same.
  */
 final private[action] class DeletionVectorMerge {
-  private var merged = Map.empty[(FileKey, FileKey), ContentFile]
+  private var merged = Map.empty[(ListedFileKey, ListedFileKey), ContentFile]
   private var written = Set.empty[String]
 
   /** The paths of all Puffin files that were written, in any attempt. */
@@ -49,5 +49,6 @@ final private[action] class DeletionVectorMerge {
     DataLocations.of(base.location, base.properties).path(base.specsById(vector.specId), vector.partition, name)
   }
 
-  private def key(pair: VectorPair): (FileKey, FileKey) = (FileKey.of(pair.own), FileKey.of(pair.concurrent))
+  private def key(pair: VectorPair): (ListedFileKey, ListedFileKey) =
+    (ListedFileKey.of(pair.own), ListedFileKey.of(pair.concurrent))
 }

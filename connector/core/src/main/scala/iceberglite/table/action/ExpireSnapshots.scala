@@ -5,6 +5,7 @@ import java.util.concurrent.atomic.AtomicBoolean
 
 import scala.collection.JavaConverters._
 
+import iceberglite.encryption.TableKeys
 import iceberglite.spec.IcebergError.{InvalidArgument, NotFound, ValidationFailed}
 import iceberglite.spec.ObjectKind
 import iceberglite.spec.file.{Content, ManifestContent}
@@ -12,7 +13,7 @@ import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.property.TableProperty
 import iceberglite.spec.table.{Expiration, Retention}
 import iceberglite.spec.update.MetadataUpdate
-import iceberglite.spec.update.MetadataUpdate.{RemovePartitionSpecs, RemoveSchemas}
+import iceberglite.spec.update.MetadataUpdate.{RemoveEncryptionKey, RemovePartitionSpecs, RemoveSchemas}
 import iceberglite.spec.update.Requirement.{AssertCurrentSchemaId, AssertDefaultSpecId, AssertRefSnapshotId}
 import iceberglite.table.{Change, CommitContext, MetadataAction, StreamConsumer}
 import iceberglite.tree.{FilePart, MetadataTree}
@@ -76,7 +77,10 @@ final class ExpireSnapshots(options: ExpireOptions) extends MetadataAction {
     val existing = if (last.isEmpty) options.snapshotIds else options.snapshotIds.filter(base.snapshotsById.contains)
     val remaining = options.copy(snapshotIds = existing)
     val expiration = ExpireSnapshots.expired(remaining, base, context.table, context.environment.nowMs())
-    val updates = expiration.updates ++ (if (options.cleanMetadata) unused(base, expiration, context) else Vector.empty)
+    val removals =
+      expiration.updates ++ (if (options.cleanMetadata) unused(base, expiration, context) else Vector.empty)
+    val after = MetadataUpdate.applyAll(base, removals, context.environment.nowMs())
+    val updates = removals ++ TableKeys.unusedKeys(base, after).map(RemoveEncryptionKey(_))
     last = Some(base -> MetadataUpdate.applyAll(base, updates, context.environment.nowMs()))
     val requirements = base.refs.toVector.sortBy(_._1).map { case (name, ref) =>
       AssertRefSnapshotId(name, Some(ref.snapshotId))

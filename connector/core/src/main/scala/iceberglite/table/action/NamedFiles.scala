@@ -11,22 +11,23 @@ import iceberglite.tree.{FileSelector, FilePartitions}
  * The path of a file and, for a deletion vector, its offset in the file. Both are needed to identify a file entry,
  * because a Puffin file may contain the deletion vectors of several data files.
  */
-final private[iceberglite] case class FileKey(path: String, offset: Option[Long])
+final private[iceberglite] case class ListedFileKey(path: String, offset: Option[Long])
 
-private[iceberglite] object FileKey {
-  def of(file: ContentFile): FileKey = FileKey(file.path, file.contentOffset.filter(_ => file.isDeletionVector))
+private[iceberglite] object ListedFileKey {
+  def of(file: ContentFile): ListedFileKey =
+    ListedFileKey(file.path, file.contentOffset.filter(_ => file.isDeletionVector))
 }
 
 /** Selects the files that an action names, by path and offset. Manifests that cannot list these files are not read. */
 final private[action] class NamedFiles(val files: Vector[ContentFile], base: TableMetadata) extends FileSelector {
-  private val keys = files.map(FileKey.of).toSet
+  private val keys = files.map(ListedFileKey.of).toSet
   private val contents = files.map(f => NamedFiles.listedIn(f)).toSet
   private val partitions = new FilePartitions(files, base)
 
   override def mightMatch(part: PartSummary): Boolean =
     contents(part.content) && part.hasLiveFiles && partitions.mightMatch(part)
 
-  override def removes(entry: ManifestEntry): Boolean = keys(FileKey.of(entry.file))
+  override def removes(entry: ManifestEntry): Boolean = keys(ListedFileKey.of(entry.file))
 
   /** Returns the entries of the named files that are live at the head. */
   def live(history: BranchHistory): Vector[ManifestEntry] =
@@ -51,8 +52,8 @@ private[action] object NamedFiles {
       context: CommitContext
   ): Vector[ManifestEntry] = {
     val found = new NamedFiles(files, base).live(history)
-    val liveKeys = found.map(e => FileKey.of(e.file)).toSet
-    files.find(f => !liveKeys(FileKey.of(f))).foreach(f => missing(f.path, verb, context))
+    val liveKeys = found.map(e => ListedFileKey.of(e.file)).toSet
+    files.find(f => !liveKeys(ListedFileKey.of(f))).foreach(f => missing(f.path, verb, context))
     found
   }
 

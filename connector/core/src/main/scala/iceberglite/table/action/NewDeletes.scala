@@ -61,11 +61,11 @@ private[action] object LiveDeletionVectors {
       history: BranchHistory
   ): Vector[ContentFile] = {
     val paths = vectors.flatMap(_.referencedDataFile).toSet
-    val removedKeys = removed.map(FileKey.of).toSet
+    val removedKeys = removed.map(ListedFileKey.of).toSet
     val partitions = new FilePartitions(vectors, base)
     if (paths.isEmpty) Vector.empty
     else history.liveEntries(ManifestContent.Deletes, partitions) { e =>
-      e.file.isDeletionVector && e.file.referencedDataFile.exists(paths) && !removedKeys(FileKey.of(e.file))
+      e.file.isDeletionVector && e.file.referencedDataFile.exists(paths) && !removedKeys(ListedFileKey.of(e.file))
     }.map(_.file)
   }
 

@@ -32,8 +32,8 @@ final private[action] class ReplaySnapshot(commit: MergeBranch.Commit, branch: S
     val pairs = pairsOf(vectors, LiveDeletionVectors.ofSameDataFiles(vectors, removed, base, history))
     conflicts.checkSameRows(pairs, vectorMerge)
     val merged = vectorMerge.mergePairs(pairs, base, context)
-    val replaced = pairs.map(p => FileKey.of(p.own)).toSet
-    val (older, newer) = addedEntries.filterNot(e => replaced(FileKey.of(e.file))).partition(hasOlderNumber)
+    val replaced = pairs.map(p => ListedFileKey.of(p.own)).toSet
+    val (older, newer) = addedEntries.filterNot(e => replaced(ListedFileKey.of(e.file))).partition(hasOlderNumber)
     FileChanges(
       newer.map(_.file) ++ merged,
       new NamedFiles(removed ++ pairs.map(_.concurrent), base),

@@ -6,7 +6,7 @@ import iceberglite.spec.{FormatVersion, ObjectKind}
 import iceberglite.spec.IcebergError.{NotFound, Unsupported}
 import iceberglite.spec.file.ContentFile
 import iceberglite.spec.metadata.{Operation, Snapshot, SnapshotRef, TableMetadata}
-import iceberglite.spec.update.MetadataUpdate.{AddSnapshot, SetSnapshotRef}
+import iceberglite.spec.update.MetadataUpdate.{AddEncryptionKey, AddSnapshot, SetSnapshotRef}
 import iceberglite.spec.update.Requirement.AssertRefSnapshotId
 import iceberglite.table.{Action, _}
 import iceberglite.tree.{FileChanges, ManifestCache, MetadataTree, NewSnapshotHeader, WrittenTree}
@@ -55,7 +55,12 @@ abstract class SnapshotAction(to: SnapshotTarget) extends Action {
     if (!tree.changesFiles && !commitsEmpty) {
       abandoned(context)
       Change(Vector.empty, Vector.empty)
-    } else changeOf(base, parent, snapshotOf(base, parent, ids, tree, context))
+    } else {
+      val key = for (keys <- table.keys; root <- tree.rootKey)
+        yield keys.register(root, context.environment.nowMs())
+      val change = changeOf(base, parent, snapshotOf(base, parent, ids, tree, context).copy(keyId = key.map(_.keyId)))
+      Change(key.toVector.flatMap(_.added).map(AddEncryptionKey(_)), Vector.empty) ++ change
+    }
   }
 
   private def changeOf(base: TableMetadata, parent: Option[Snapshot], snapshot: Snapshot): Change = to match {

@@ -59,10 +59,10 @@ final class SnapshotComparison(table: TreeTable, maxFiles: Int = SnapshotCompari
     for (share <- 0 until shares) {
       def isInShare(file: ContentFile) =
         shares == 1 || Math.floorMod(MurmurHash3.stringHash(file.path), shares) == share
-      val files = new ConcurrentHashMap[FileKey, ContentFile]
-      readFiles(newTree, onlyNew)(file => if (isInShare(file)) files.put(FileKey.of(file), withoutMetrics(file)))
+      val files = new ConcurrentHashMap[ListedFileKey, ContentFile]
+      readFiles(newTree, onlyNew)(file => if (isInShare(file)) files.put(ListedFileKey.of(file), withoutMetrics(file)))
       oldTree.foreach(readFiles(_, onlyOld) { file =>
-        if (isInShare(file) && files.remove(FileKey.of(file)) == null) removed.add(file)
+        if (isInShare(file) && files.remove(ListedFileKey.of(file)) == null) removed.add(file)
       })
       files.values.asScala.foreach(added.add)
     }

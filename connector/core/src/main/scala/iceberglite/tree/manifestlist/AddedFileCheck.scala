@@ -19,6 +19,7 @@ private[iceberglite] object AddedFileCheck {
     if (!table.specs.byId.contains(file.specId)) {
       refuse(file, s"has partition spec ${file.specId}, which the table does not have. Write the file again")
     }
+    checkEncryption(file, table)
     entry.sequenceNumber.foreach { n =>
       if (n < 0 || n > header.sequenceNumber) {
         refuse(
@@ -41,6 +42,13 @@ private[iceberglite] object AddedFileCheck {
         if (file.equalityIds.isEmpty) refuse(file, "is an equality delete file without equality ids")
     }
   }
+
+  private def checkEncryption(file: ContentFile, table: TreeTable): Unit =
+    if (table.keys.isDefined && file.keyMetadata.isEmpty) {
+      refuse(file, "is not encrypted, and the table is encrypted. Insert its rows instead")
+    } else if (table.keys.isEmpty && file.keyMetadata.isDefined) {
+      refuse(file, "is encrypted, and the table is not encrypted. Insert its rows instead")
+    }
 
   /**
    * Checks that the row count of an existing file is known, because versions 3 and later assign row ids according to

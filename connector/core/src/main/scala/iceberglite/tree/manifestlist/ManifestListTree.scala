@@ -122,7 +122,7 @@ final private[iceberglite] class ManifestListFiles(
    * list. To detect such a file, an empty list is compared with the number of data files in the snapshot's summary.
    */
   private def readList(path: String): Vector[ManifestFile] = {
-    val manifests = ManifestLists.read(io, path)
+    val manifests = ManifestLists.read(table.rootIO(snapshot, path), path)
     val files = snapshot.summary.get(SummaryKey.TotalDataFiles)
     if (manifests.isEmpty && files.exists(_ != "0")) throw IcebergError.UnreadableFile(
       path,

@@ -3,6 +3,7 @@ package iceberglite.tree.manifestlist
 import java.util.concurrent.atomic.AtomicInteger
 
 import iceberglite.avro.AvroCodec
+import iceberglite.encryption.FileKey
 import iceberglite.spec.FormatVersion
 import iceberglite.spec.file.{Content, ContentFile, ManifestContent, ManifestEntry, ManifestFile}
 import iceberglite.spec.file.EntryStatus.{Added, Deleted, Existing}
@@ -19,6 +20,7 @@ import iceberglite.tree.{
   RemovedDataFiles,
   SharedTuples,
   NewSnapshotHeader,
+  TreePointer,
   TreeTable
 }
 
@@ -67,10 +69,10 @@ final private[manifestlist] class ManifestListWriter(
     val written = newManifests.map(_._2) ++ filtered.flatMap(_.rewritten) ++ replaced.toVector.flatMap(_.written)
     val merged = mergeAll(bins(unchanged.filter(m => replaced.forall(_.isKept(m))), written.map(_.manifest)))
     val all = written.map(_.manifest) ++ merged.map(_.fold(_.manifest, _.manifest))
-    val listed = writeList(all, newManifests.map(_._1.manifest), written ++ merged.flatMap(_.toSeq))
+    val (listed, key) = writeList(all, newManifests.map(_._1.manifest), written ++ merged.flatMap(_.toSeq))
     val carriedOver = merged.count(_.isLeft)
     WrittenManifestList(
-      pointer = listPath,
+      TreePointer(listPath, key),
       addedRows =
         header.firstRowId.map(_ => all.zip(listed).filter(m => needsRowIds(m._1)).map(m => rowCount(m._2)).sum),
       added = changes.allAdded,
@@ -92,16 +94,21 @@ final private[manifestlist] class ManifestListWriter(
 
   private def listPath = s"${header.metadataPath}/snap-${header.snapshotId}-${header.attempt}-${header.commitId}.avro"
 
-  /** Writes the manifest list. @return the manifests with the values that the list assigns to them */
+  /**
+   * Writes the manifest list.
+   *
+   * @return the manifests with the values that the list assigns to them, and the key of the list
+   */
   private def writeList(
       manifests: Vector[ManifestFile],
       newManifests: Vector[ManifestFile],
       created: Vector[WrittenManifest]
-  ): Vector[ManifestFile] = {
+  ): (Vector[ManifestFile], Option[FileKey]) = {
+    val key = table.newKey()
     if (header.firstRowId.isDefined)
       checkRows(manifests.filter(m => needsRowIds(m) && !newManifests.contains(m)), created)
     val complete = if (version == FormatVersion.V1) manifests else manifests.map(withCounts)
-    val (_, listed) = ManifestLists.write(
+    val (length, listed) = ManifestLists.write(
       files,
       listPath,
       ManifestListHeader(
@@ -112,11 +119,12 @@ final private[manifestlist] class ManifestListWriter(
         header.firstRowId
       ),
       complete,
-      codec
+      codec,
+      key
     )
     cache.putManifests(ListKey(io, listPath), listed)
     cacheRows(created, listed)
-    listed
+    (listed, key.map(_.withLength(length)))
   }
 
   /**
@@ -255,7 +263,8 @@ final private[manifestlist] class ManifestListWriter(
       path,
       ManifestHeader(version, content, table.schema, spec, header.snapshotId),
       rows.iterator,
-      codec
+      codec,
+      table.newKey()
     )
     WrittenManifest(manifest, rows)
   }

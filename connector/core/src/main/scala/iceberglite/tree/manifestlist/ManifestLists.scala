@@ -11,11 +11,12 @@ import iceberglite.avro.{
   Memo,
   RecordDecoder
 }
+import iceberglite.encryption.FileKey
 import iceberglite.spec.FormatVersion
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.file.{ManifestContent, ManifestFile}
 import iceberglite.spec.metadata.Snapshot
-import iceberglite.storage.{FileIO, FileSink}
+import iceberglite.storage.{EncryptedFileIO, FileIO, FileSink}
 
 /** Reads and writes manifest lists (spec: "Manifest Lists"). */
 object ManifestLists {
@@ -47,6 +48,7 @@ object ManifestLists {
    * number. In version 3, data manifests without a first row id get a first row id.
    *
    * @param manifests the manifests of the snapshot; in version 2 and later, they must have all counts
+   * @param key encrypts the manifest list; absent if the table is not encrypted
    * @return the length of the file, and the manifests with the assigned values
    */
   def write(
@@ -54,13 +56,14 @@ object ManifestLists {
       path: String,
       header: ManifestListHeader,
       manifests: Seq[ManifestFile],
-      codec: AvroCodec = AvroCodec.Default
+      codec: AvroCodec = AvroCodec.Default,
+      key: Option[FileKey] = None
   ): (Long, Vector[ManifestFile]) = {
     val numbered = manifests.toVector.map(withNumbers(_, header))
     val assigned =
       if (header.version < FormatVersion.V3) numbered.map(_.copy(firstRowId = None))
       else withRowIds(numbered, header.firstRowId)
-    (writeAssigned(to, path, header, assigned, codec), assigned)
+    (writeAssigned(to, path, header, assigned, codec, key), assigned)
   }
 
   /**
@@ -75,7 +78,7 @@ object ManifestLists {
       manifests: Vector[ManifestFile],
       codec: AvroCodec
   ): Unit = {
-    writeAssigned(to, path, ManifestListHeader.of(version, snapshot), manifests, codec)
+    writeAssigned(to, path, ManifestListHeader.of(version, snapshot), manifests, codec, None)
     ()
   }
 
@@ -84,13 +87,15 @@ object ManifestLists {
       path: String,
       header: ManifestListHeader,
       manifests: Vector[ManifestFile],
-      codec: AvroCodec
+      codec: AvroCodec,
+      key: Option[FileKey]
   ): Long = {
     val writer = new AvroContainerWriter(schemas(header.version), header.keyValues, codec)
     manifests.foreach(m => writer.add(ManifestFileColumns.write(m, _, header.version)))
     val bytes = writer.finish()
-    to.write(path, bytes)
-    bytes.length.toLong
+    val stored = key.fold(bytes)(EncryptedFileIO.encrypt(bytes, _))
+    to.write(path, stored)
+    stored.length.toLong
   }
 
   private def withNumbers(manifest: ManifestFile, header: ManifestListHeader): ManifestFile =

@@ -1,12 +1,25 @@
 package iceberglite.tree.manifestlist
 
+import iceberglite.encryption.FileKey
 import iceberglite.spec.file.{FieldSummary, ManifestContent, ManifestEntry, ManifestFile, Metrics}
 import iceberglite.spec.partition.PartitionSpec
 import iceberglite.storage.FileIO
 import iceberglite.tree.{FilePart, PartKey, PartitionSpecs, TreeCopy, TreeTable}
 
-/** A manifest as a part of a metadata tree. */
-final private[iceberglite] class ManifestPart(val manifest: ManifestFile, specs: PartitionSpecs) extends FilePart {
+/**
+ * A manifest as a part of a metadata tree.
+ *
+ * @param taskKey the key of an encrypted manifest in a task, which has no key metadata
+ */
+final private[iceberglite] class ManifestPart private (
+    val manifest: ManifestFile,
+    specs: PartitionSpecs,
+    taskKey: Option[FileKey]
+) extends FilePart {
+  def this(manifest: ManifestFile, specs: PartitionSpecs) = this(manifest, specs, None)
+
+  private def key: Option[FileKey] = taskKey.orElse(Manifests.keyOf(manifest))
+
   override def path: String = manifest.path
   override def id: String = manifest.path
   override def content: ManifestContent = manifest.content
@@ -29,11 +42,12 @@ final private[iceberglite] class ManifestPart(val manifest: ManifestFile, specs:
   /** Whether the manifest is a Parquet file, which Apache Iceberg 1.12 writes for tables of version 4. */
   def isColumnar: Boolean = ColumnarManifests.isColumnar(path)
 
-  override def entries(io: FileIO): Iterator[ManifestEntry] = Manifests.read(io, manifest, specs.byId, specs.sources)
+  override def entries(io: FileIO): Iterator[ManifestEntry] =
+    Manifests.read(io, manifest, key, specs.byId, specs.sources)
 
   override def copyTo(table: TreeTable, copy: TreeCopy): Long = new ManifestListCopy(table, copy).writeManifest(this)
 
-  override def forReading: FilePart = new ManifestPart(manifest.forReading, specs.only(specId))
+  override def forReading: FilePart = new ManifestPart(manifest.forReading, specs.only(specId), key)
 
   override private[iceberglite] def cacheKey(io: FileIO): PartKey =
     PartKey(io, path, length, (sequenceNumber, manifest.firstRowId, spec.partitionType(specs.sources)))

@@ -13,6 +13,7 @@ import iceberglite.avro.{
   AvroSource,
   Memo
 }
+import iceberglite.encryption.FileKey
 import iceberglite.spec.FormatVersion
 import iceberglite.spec.IcebergError.{InvalidArgument, InvalidMetadata}
 import iceberglite.spec.file.{Content, ManifestContent, ManifestEntry, ManifestFile}
@@ -20,7 +21,7 @@ import iceberglite.spec.file.EntryStatus.Added
 import iceberglite.spec.partition.PartitionSpec
 import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.Type.StructType
-import iceberglite.storage.{FileIO, FileSink, ReadBounds}
+import iceberglite.storage.{EncryptedFileIO, FileIO, FileSink, ReadBounds}
 
 /** Reads and writes manifest files (spec: "Manifests"). */
 object Manifests {
@@ -68,14 +69,29 @@ object Manifests {
       manifest: ManifestFile,
       specs: Map[Int, PartitionSpec],
       schema: Schema
+  ): Iterator[ManifestEntry] = read(io, manifest, keyOf(manifest), specs, schema)
+
+  /** Returns the key of a manifest; absent if it is not encrypted. */
+  private[manifestlist] def keyOf(manifest: ManifestFile): Option[FileKey] =
+    manifest.keyMetadata.map(FileKey.decode(manifest.path, _))
+
+  private[tree] def read(
+      io: FileIO,
+      manifest: ManifestFile,
+      key: Option[FileKey],
+      specs: Map[Int, PartitionSpec],
+      schema: Schema
   ): Iterator[ManifestEntry] = {
+    val plain = key.fold(io)(EncryptedFileIO(io, manifest.path, _))
+    // The listed length of an encrypted manifest includes the tags of its blocks. Its key contains its exact length.
+    val listed = if (key.isDefined) manifest.copy(length = 0L) else manifest
     val spec = specs.getOrElse(
       manifest.partitionSpecId,
       throw InvalidMetadata(manifest.path, "$", s"The table has no partition spec ${manifest.partitionSpecId}")
     )
     if (ColumnarManifests.isColumnar(manifest.path))
-      guard(manifest.path)(ColumnarManifests.read(io, manifest, spec.partitionType(schema))).iterator
-    else new GuardedEntries(guard(manifest.path)(open(io, manifest)), manifest, spec, schema)
+      guard(manifest.path)(ColumnarManifests.read(plain, manifest, spec.partitionType(schema))).iterator
+    else new GuardedEntries(guard(manifest.path)(open(plain, manifest)), listed, spec, schema)
   }
 
   /**
@@ -211,6 +227,7 @@ object Manifests {
    * Writes a new manifest.
    *
    * @param entries the entries; in version 2 and later, existing and deleted entries must have their sequence numbers
+   * @param key encrypts the manifest; absent if the table is not encrypted
    * @return the manifest, with [[Unassigned]] for sequence numbers that the manifest list assigns
    */
   def write(
@@ -218,7 +235,8 @@ object Manifests {
       path: String,
       header: ManifestHeader,
       entries: Iterator[ManifestEntry],
-      codec: AvroCodec = AvroCodec.Default
+      codec: AvroCodec = AvroCodec.Default,
+      key: Option[FileKey] = None
   ): ManifestFile = {
     import header.{content, snapshotId, spec, version}
     val (partitionType, all) = PartitionTypes.ofEntries(spec, header.schema, entries)
@@ -234,8 +252,11 @@ object Manifests {
       counts.add(entry)
     }
     val bytes = writer.finish()
-    to.write(path, bytes)
-    counts.manifest(path, bytes.length.toLong, spec.specId, content, snapshotId, summaries.result)
+    val stored = key.fold(bytes)(EncryptedFileIO.encrypt(bytes, _))
+    val length = stored.length.toLong
+    to.write(path, stored)
+    counts.manifest(path, length, spec.specId, content, snapshotId, summaries.result)
+      .copy(keyMetadata = key.map(_.withLength(length).encode))
   }
 
   private def check(entry: ManifestEntry, version: FormatVersion, content: ManifestContent): Unit = {

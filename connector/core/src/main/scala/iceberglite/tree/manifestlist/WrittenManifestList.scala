@@ -1,8 +1,9 @@
 package iceberglite.tree.manifestlist
 
+import iceberglite.encryption.FileKey
 import iceberglite.spec.FormatVersion
 import iceberglite.spec.file.{ContentFile, ManifestEntry, ManifestFile}
-import iceberglite.tree.WrittenTree
+import iceberglite.tree.{TreePointer, WrittenTree}
 
 /** A file that a commit adds. @param sequenceNumber the data sequence number; absent if the commit assigns it */
 final private[iceberglite] case class AddedFile(file: ContentFile, sequenceNumber: Option[Long])
@@ -61,7 +62,7 @@ final private[iceberglite] case class ManifestTurnover(created: Int, kept: Int, 
  * @param manifests all manifests of the snapshot
  */
 final private[iceberglite] case class WrittenManifestList(
-    override val pointer: String,
+    root: TreePointer,
     override val addedRows: Option[Long],
     override val added: Vector[ContentFile],
     override val removed: Vector[ManifestEntry],
@@ -70,6 +71,9 @@ final private[iceberglite] case class WrittenManifestList(
     override val written: Vector[String],
     turnover: ManifestTurnover
 ) extends WrittenTree {
+  override def pointer: String = root.path
+  override def rootKey: Option[FileKey] = root.key
+
   override def changesFiles: Boolean = super.changesFiles || reusable.replaced.nonEmpty
 
   override lazy val references: Set[String] = manifests.map(_.path).toSet + pointer

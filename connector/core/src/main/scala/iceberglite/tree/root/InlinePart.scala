@@ -1,22 +1,21 @@
 package iceberglite.tree.root
 
+import iceberglite.encryption.FileKey
 import iceberglite.spec.file._
-import iceberglite.storage.FileIO
+import iceberglite.storage.{EncryptedFileIO, FileIO}
 import iceberglite.tree.{FilePart, PartKey, PartitionSpecs, SharedTuples}
 
 /**
  * A part of a metadata tree whose files are listed by the root itself and not by a leaf. The files have the same
  * content (data or deletes) and partition spec.
  *
- * @param path the path of the root
- * @param length the length of the root in bytes
+ * @param root the root
  * @param group the content and the partition spec of the part
  * @param loaded the entries of the part; absent on executors, which read the root
  * @param selected the keys of the entries that the part contains; absent if it contains all entries of the group
  */
 final private[root] class InlinePart(
-    override val path: String,
-    override val length: Long,
+    root: InlinePart.RootFile,
     group: InlinePart.Group,
     columns: StatsColumns,
     specs: PartitionSpecs,
@@ -24,6 +23,8 @@ final private[root] class InlinePart(
     loaded: Option[Vector[ContentEntry]],
     selected: Option[Set[String]]
 ) extends FilePart {
+  override def path: String = root.path
+  override def length: Long = root.length
   override def content: ManifestContent = group.content
   override def specId: Int = group.specId
   override def id: String = s"$path#${content.name}#$specId"
@@ -50,18 +51,18 @@ final private[root] class InlinePart(
   }
 
   private def read(io: FileIO): Vector[ContentEntry] =
-    RootManifests.read(io, path, columns, length).entries.filter(InlinePart.isIn(group))
+    RootManifests.read(root.plain(io), path, columns, length).entries.filter(InlinePart.isIn(group))
 
   /** Returns the part with only the entries whose keys are given. It does not keep the other entries in memory. */
   def only(keys: Set[String]): InlinePart = {
     val kept = loaded.map(_.filter(e => keys(InlinePart.selectionKey(e))))
     val liveFiles = kept.fold(summary.liveFiles)(_.count(_.isLive).toLong)
-    new InlinePart(path, length, group, columns, specs, summary.copy(liveFiles = liveFiles), kept, Some(keys))
+    new InlinePart(root, group, columns, specs, summary.copy(liveFiles = liveFiles), kept, Some(keys))
   }
 
   override def forReading: FilePart = {
     val short = InlinePart.Summary(summary.liveFiles, sequenceNumber, minSequenceNumber, None, Metrics.Empty)
-    new InlinePart(path, length, group, columns, specs.only(specId), short, None, selected)
+    new InlinePart(root, group, columns, specs.only(specId), short, None, selected)
   }
 
   override private[tree] def cacheKey(io: FileIO): PartKey =
@@ -69,6 +70,18 @@ final private[root] class InlinePart(
 }
 
 private[root] object InlinePart {
+
+  /**
+   * A root manifest.
+   *
+   * @param length its length in bytes
+   * @param key its key; absent if it is not encrypted
+   */
+  final case class RootFile(path: String, length: Long, key: Option[FileKey]) {
+
+    /** Returns the storage for reading the root. */
+    def plain(io: FileIO): FileIO = key.fold(io)(EncryptedFileIO(io, path, _))
+  }
 
   /** The content and the partition spec of all entries of a part. */
   final case class Group(content: ManifestContent, specId: Int)
@@ -85,10 +98,9 @@ private[root] object InlinePart {
       metrics: Metrics
   )
 
-  /** Groups the files that a root lists itself into parts. @param length the length of the root in bytes */
+  /** Groups the files that a root lists itself into parts. */
   def of(
-      path: String,
-      length: Long,
+      root: RootFile,
       entries: Vector[ContentEntry],
       columns: StatsColumns,
       specs: PartitionSpecs
@@ -97,7 +109,7 @@ private[root] object InlinePart {
     groups.map { group =>
       val own = entries.filter(isIn(group))
       val summary = summarize(own, group.specId, columns)
-      new InlinePart(path, length, group, columns, specs, summary, Some(own), None)
+      new InlinePart(root, group, columns, specs, summary, Some(own), None)
     }
   }
 

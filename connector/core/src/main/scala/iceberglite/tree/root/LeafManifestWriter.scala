@@ -2,15 +2,18 @@ package iceberglite.tree.root
 
 import java.util.concurrent.atomic.AtomicInteger
 
+import iceberglite.encryption.FileKey
 import iceberglite.spec.file.{EntryStatus, FileFormat, ManifestEntry}
 import iceberglite.spec.file.EntryStatus.{Added, Deleted, Existing}
+import iceberglite.storage.EncryptedFileIO
 import iceberglite.tree.{EntrySizeEstimates, ParallelWriter, NewSnapshotHeader}
 
-/** Writes leaf manifests. Thread-safe. */
+/** Writes leaf manifests. Thread-safe. @param newKey returns the key of a new leaf, if the table is encrypted */
 final private[root] class LeafManifestWriter(
     header: NewSnapshotHeader,
     columns: StatsColumns,
-    output: ParallelWriter
+    output: ParallelWriter,
+    newKey: () => Option[FileKey] = () => None
 ) {
   private val number = new AtomicInteger
 
@@ -26,7 +29,9 @@ final private[root] class LeafManifestWriter(
     val kind = if (isData) ManifestKind.DataLeaf else ManifestKind.DeleteLeaf
     val name = s"${header.commitId}-${header.attempt}-m${number.getAndIncrement()}.parquet"
     val path = s"${header.metadataPath}/$name"
-    val bytes = RootManifests.write(path, kind, columns, entries)
+    val key = newKey()
+    val content = RootManifests.write(path, kind, columns, entries)
+    val bytes = key.fold(content)(EncryptedFileIO.encrypt(content, _))
     output.write(path, bytes)
     ContentEntry(
       content = if (isData) EntryContent.DataManifest else EntryContent.DeleteManifest,
@@ -42,7 +47,8 @@ final private[root] class LeafManifestWriter(
       recordCount = entries.size.toLong,
       fileSizeInBytes = Some(bytes.length.toLong),
       stats = StatsAggregate.of(entries.filter(_.isLive), columns.keyIds(entries.head.specId)),
-      manifest = Some(LeafManifestWriter.count(entries.iterator, header.sequenceNumber))
+      manifest = Some(LeafManifestWriter.count(entries.iterator, header.sequenceNumber)),
+      keyMetadata = key.map(_.withLength(bytes.length.toLong).encode)
     )
   }
 

@@ -2,9 +2,10 @@ package iceberglite.tree.root
 
 import java.util.zip.CRC32
 
+import iceberglite.encryption.FileKey
 import iceberglite.puffin.DeletionVector
 import iceberglite.spec.file._
-import iceberglite.storage.FileIO
+import iceberglite.storage.{EncryptedFileIO, FileIO}
 import iceberglite.tree.{FilePart, PartKey, PartitionSpecs, SharedTuples, TreeCopy, TreeTable}
 import iceberglite.tree.manifestlist.{ManifestPart, Manifests, RowIdAssigner}
 
@@ -15,13 +16,15 @@ import iceberglite.tree.manifestlist.{ManifestPart, Manifests, RowIdAssigner}
  * @param removed the bytes of the manifest's deletion vector; empty if it has none
  * @param listed the bytes of a deletion vector with the positions of the entries that the part lists; absent if it
  *   lists all entries that are not removed
+ * @param taskKey the key of an encrypted manifest in a task, whose entry has no key metadata
  */
 final private[root] class LeafPart(
     val leaf: ContentEntry,
     removed: Array[Byte],
     columns: StatsColumns,
     specs: PartitionSpecs,
-    listed: Option[Array[Byte]] = None
+    listed: Option[Array[Byte]] = None,
+    taskKey: Option[FileKey] = None
 ) extends FilePart {
 
   /** The counts of the entries in the file. */
@@ -36,6 +39,11 @@ final private[root] class LeafPart(
   @transient private lazy val selected: Option[DeletionVector] = listed.map(DeletionVector.parse(path, path, _))
 
   override def path: String = leaf.location
+
+  private def key: Option[FileKey] = taskKey.orElse(leaf.keyMetadata.map(FileKey.decode(path, _)))
+
+  /** Returns the storage for reading the manifest, which may be encrypted. */
+  private def plain(io: FileIO): FileIO = key.fold(io)(EncryptedFileIO(io, path, _))
 
   override def id: String = (removed +: listed.toVector).filter(_.nonEmpty).map(checksum) match {
     case Vector() => path
@@ -68,11 +76,13 @@ final private[root] class LeafPart(
   def isColumnar: Boolean = leaf.format != FileFormat.Avro
 
   /** Returns a part that lists only the entries at the given positions that are not removed. */
-  def only(positions: DeletionVector): LeafPart = new LeafPart(leaf, removed, columns, specs, Some(positions.toBytes))
+  def only(positions: DeletionVector): LeafPart =
+    new LeafPart(leaf, removed, columns, specs, Some(positions.toBytes), taskKey)
 
   /** Returns a part that lists all entries of the file, including those that the deletion vector removes. */
   def whole: LeafPart =
-    if (removed.isEmpty && listed.isEmpty) this else new LeafPart(leaf, Array.emptyByteArray, columns, specs)
+    if (removed.isEmpty && listed.isEmpty) this
+    else new LeafPart(leaf, Array.emptyByteArray, columns, specs, None, taskKey)
 
   /**
    * Returns the entries that the part lists, with their positions in the file.
@@ -95,8 +105,8 @@ final private[root] class LeafPart(
   def allEntries(io: FileIO): Iterator[ManifestEntry] = {
     val shared = new SharedTuples
     val entries = leaf.format match {
-      case FileFormat.Avro => Manifests.read(io, LeafUpgrade.manifest(leaf, stats), specs.byId, specs.sources)
-      case _ => readLeaf(io)
+      case FileFormat.Avro => Manifests.read(io, LeafUpgrade.manifest(leaf, stats), key, specs.byId, specs.sources)
+      case _ => readLeaf(plain(io))
     }
     entries.map(shared.share)
   }
@@ -128,14 +138,14 @@ final private[root] class LeafPart(
    * @throws EntryFault if the file is not the leaf that the root describes
    */
   def contents(io: FileIO): RootManifests.Contents = {
-    val found = RootManifests.read(io, path, columns, length)
+    val found = RootManifests.read(plain(io), path, columns, length)
     checkKind(found.kind)
     found.copy(entries = counted(found.entries.iterator).toVector)
   }
 
   /** Reads the same entries as [[contents]], one after the other. Inherited values are not filled in. */
   def storedEntries(io: FileIO): Iterator[ContentEntry] =
-    RootManifests.stream(io, path, columns, length, checkKind)(counted)
+    RootManifests.stream(plain(io), path, columns, length, checkKind)(counted)
 
   private def checkKind(kind: ManifestKind): Unit = {
     val expected = if (content == ManifestContent.Data) ManifestKind.DataLeaf else ManifestKind.DeleteLeaf
@@ -185,7 +195,7 @@ final private[root] class LeafPart(
 
   override def forReading: LeafPart = {
     val described = leaf.copy(stats = ContentStats.Empty, keyMetadata = None)
-    new LeafPart(described, removed, columns, specs.only(specId), listed)
+    new LeafPart(described, removed, columns, specs.only(specId), listed, key)
   }
 
   /** Returns the key of all entries in the file. It does not depend on the deletion vector of the leaf. */

@@ -4,7 +4,7 @@ import java.nio.ByteBuffer
 
 import iceberglite.puffin.DeletionVector
 import iceberglite.spec.file.{EntryStatus, FileFormat}
-import iceberglite.storage.FileIO
+import iceberglite.storage.{EncryptedFileIO, FileIO}
 import iceberglite.tree.root.VectorContent.{InPuffin, Inline}
 
 /**
@@ -38,7 +38,8 @@ private[root] object ManifestVectors {
     val leaf = entry.referencedFile.mkString
     val bytes = entry.vector match {
       case Some(Inline(inline)) => copy(inline)
-      case Some(InPuffin(offset, size)) if size <= MaxBytes => io.readRange(entry.location, offset, size.toInt)
+      case Some(InPuffin(offset, size)) if size <= MaxBytes =>
+        EncryptedFileIO.reading(io, entry.location, entry.keyMetadata).readRange(entry.location, offset, size.toInt)
       case Some(InPuffin(_, size)) =>
         throw EntryFault(s"The deletion vector of $leaf has $size bytes, over the limit of $MaxBytes")
       case None => throw EntryFault(s"The deletion vector of $leaf has no content")

@@ -28,11 +28,12 @@ final private[root] class RootFiles(
 
   private lazy val derived: RootParts = table.reading(RootManifests.guard(path)(decoded.parts { entries =>
     val vectors = vectorsOf(entries)
-    RootParts(vectors, leavesOf(entries, vectors), InlinePart.of(path, length, entries, columns, table.specs))
+    val root = InlinePart.RootFile(path, length, table.rootKey(snapshot))
+    RootParts(vectors, leavesOf(entries, vectors), InlinePart.of(root, entries, columns, table.specs))
   }))
 
   private def readRoot(): Vector[ContentEntry] = {
-    val contents = RootManifests.read(io, path, columns, recordedLength.getOrElse(0L))
+    val contents = RootManifests.read(table.rootIO(snapshot, path), path, columns, recordedLength.getOrElse(0L))
     if (contents.kind != ManifestKind.Root)
       throw EntryFault(s"Snapshot ${snapshot.snapshotId} refers to a ${contents.kind.name} manifest, not to a root")
     contents.entries.map(inherit)

@@ -3,6 +3,7 @@ package iceberglite.tree.root
 import iceberglite.spec.file.{Content, ContentFile, ManifestEntry}
 import iceberglite.spec.file.EntryStatus.{Added, Existing}
 import iceberglite.spec.property.TableProperty
+import iceberglite.storage.EncryptedFileIO
 import iceberglite.tree.{FileChanges, ManifestCache, ParallelWriter, SnapshotFiles, NewSnapshotHeader, TreeTable}
 import iceberglite.tree.manifestlist.AddedFileCheck
 
@@ -19,7 +20,7 @@ final private[root] class RootWriter(
 ) {
   private val files = new EntryFiles(columns)
   private val output = new ParallelWriter(table.io, header.metadataPath, table.pool)
-  private val leaves = new LeafManifestWriter(header, columns, output)
+  private val leaves = new LeafManifestWriter(header, columns, output, () => table.newKey())
   private val rowIds = new NextRowId(header.firstRowId.getOrElse(0L))
 
   /** Writes the tree. On failure, the files that were already written are deleted. */
@@ -35,7 +36,9 @@ final private[root] class RootWriter(
     val kept = maintained(base, removals)
     val unsorted = leafEntries ++ newFiles ++ removals.files ++ kept.entries ++ removals.vectors
     val root = unsorted.sortBy(RootWriter.position)
-    val bytes = RootManifests.write(rootPath, ManifestKind.Root, columns, root, properties)
+    val key = table.newKey()
+    val content = RootManifests.write(rootPath, ManifestKind.Root, columns, root, properties)
+    val bytes = key.fold(content)(EncryptedFileIO.encrypt(content, _))
     output.write(rootPath, bytes)
     cache.putRoot(DecodedRoot.key(table, header.snapshotId, rootPath, columns), new DecodedRoot(root))
     WrittenRoot(
@@ -43,7 +46,7 @@ final private[root] class RootWriter(
       addedRows = header.firstRowId.map(first => rowIds.next - first),
       added = changes.allAdded,
       removed = removals.removed,
-      root = RootContent(root, bytes.length.toLong),
+      root = RootContent(root, bytes.length.toLong, key.map(_.withLength(bytes.length.toLong))),
       newLeaves = newLeaves,
       rewritten = kept.rewritten,
       written = output.paths
@@ -145,7 +148,9 @@ final private[root] class RootWriter(
         Maintained(if (changes.mergesManifests) maintenance.rewrite(flushed, unchanged) else flushed, None)
     }
     val vectorBytes = removals.vectors.iterator.map(EntrySizes.inlineBytes).sum
-    result.copy(entries = new VectorSpill(header, output, limits).spill(result.entries, vectorBytes, isTooLarge))
+    result.copy(entries =
+      new VectorSpill(header, output, limits, () => table.newKey()).spill(result.entries, vectorBytes, isTooLarge)
+    )
   }
 
   /**

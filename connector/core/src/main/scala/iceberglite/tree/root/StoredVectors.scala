@@ -1,6 +1,7 @@
 package iceberglite.tree.root
 
 import iceberglite.puffin.DeletionVector
+import iceberglite.storage.EncryptedFileIO
 import iceberglite.tree.TreeTable
 import iceberglite.tree.root.VectorContent.{InPuffin, Inline}
 
@@ -38,7 +39,8 @@ final private[root] class StoredVectors(table: TreeTable, root: String) {
     if (blobs.size < 2 || end - start > ManifestVectors.MaxBytes || end - start > 2 * used)
       entries.map(e => e -> ManifestVectors.read(table.io, root, e))
     else {
-      val bytes = table.io.readRange(location, start, (end - start).toInt)
+      val io = EncryptedFileIO.reading(table.io, location, entries.head.keyMetadata)
+      val bytes = io.readRange(location, start, (end - start).toInt)
       entries.map { e =>
         e -> ManifestVectors.parse(e, e.vector.fold(Array.emptyByteArray)(slice(_, bytes, start)), location)
       }

@@ -2,17 +2,25 @@ package iceberglite.tree.root
 
 import java.nio.ByteBuffer
 
+import iceberglite.encryption.FileKey
 import iceberglite.puffin.{DeletionVectorFiles, NewBlob, PuffinWriter}
 import iceberglite.spec.file.EntryStatus
-import iceberglite.storage.FileSink
+import iceberglite.storage.{EncryptedFileIO, FileSink}
 import iceberglite.tree.NewSnapshotHeader
 import iceberglite.tree.root.VectorContent.{InPuffin, Inline}
 
 /**
  * Moves deletion vectors of leaves from a root to a Puffin file, if they would make the root too large. Only vectors
  * that a commit carries over are moved, so that a commit never writes its new vectors to a separate file.
+ *
+ * @param newKey returns the key of a new file, if the table is encrypted
  */
-final private[root] class VectorSpill(header: NewSnapshotHeader, output: FileSink, limits: RootLimits) {
+final private[root] class VectorSpill(
+    header: NewSnapshotHeader,
+    output: FileSink,
+    limits: RootLimits,
+    newKey: () => Option[FileKey] = () => None
+) {
 
   /**
    * Returns the entries of a root, in which large vectors are stored in a Puffin file.
@@ -26,15 +34,26 @@ final private[root] class VectorSpill(header: NewSnapshotHeader, output: FileSin
     if (chosen.isEmpty) entries
     else {
       val path = s"${header.metadataPath}/${header.commitId}-${header.attempt}-vectors.puffin"
-      val written = PuffinWriter.write(output, path, chosen.iterator.map { case (e, bytes) => blob(e, bytes) })
+      val key = newKey()
+      val written =
+        PuffinWriter.write(encrypting(key), path, chosen.iterator.map { case (e, bytes) => blob(e, bytes) })
+      val length = key.fold(written.fileSizeInBytes)(_ => EncryptedFileIO.storedLength(written.fileSizeInBytes))
       val moved = chosen.map(_._1).zip(written.blobs).map { case (e, blob) =>
         e -> e.copy(
           location = path,
-          fileSizeInBytes = Some(written.fileSizeInBytes),
+          fileSizeInBytes = Some(length),
+          keyMetadata = key.map(_.withLength(length).encode),
           vector = Some(InPuffin(blob.offset, blob.length))
         )
       }.toMap
       entries.map(e => moved.getOrElse(e, e))
+    }
+  }
+
+  private def encrypting(key: Option[FileKey]): FileSink = key.fold(output) { ofFile =>
+    new FileSink {
+      override def write(path: String, contents: Array[Byte]): Unit =
+        output.write(path, EncryptedFileIO.encrypt(contents, ofFile))
     }
   }
 

@@ -1,5 +1,6 @@
 package iceberglite.tree.root
 
+import iceberglite.encryption.FileKey
 import iceberglite.spec.file.{ContentFile, ManifestEntry}
 import iceberglite.spec.metadata.SummaryKey
 import iceberglite.tree.WrittenTree
@@ -20,8 +21,9 @@ final private[root] case class NewLeaf(entry: ContentEntry, files: Vector[Manife
  * The content of a written root.
  *
  * @param length the length of its file in bytes
+ * @param key the key of its file; absent if the table is not encrypted
  */
-final private[root] case class RootContent(entries: Vector[ContentEntry], length: Long)
+final private[root] case class RootContent(entries: Vector[ContentEntry], length: Long, key: Option[FileKey])
 
 /**
  * The root and the leaves that an attempt has written.
@@ -39,6 +41,8 @@ final private[root] case class WrittenRoot(
     rewritten: Option[RewrittenLeaves],
     override val written: Vector[String]
 ) extends WrittenTree {
+  override def rootKey: Option[FileKey] = root.key
+
   override lazy val references: Set[String] =
     root.entries.filter(e => !e.isFile && e.location.nonEmpty).map(_.location).toSet + pointer
 

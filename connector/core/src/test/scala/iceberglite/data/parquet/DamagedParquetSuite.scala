@@ -200,7 +200,7 @@ class DamagedParquetSuite extends AnyFunSuite with TemporaryDirectory with Parqu
   test("reading the footer of a file opens the file once and reads only the bytes of the footer, each once") {
     val bytes = sample(deletes, "zstd")
     val file = new RecordedFile(bytes)
-    val reader = ParquetFileReader.open(ParquetInput.of(file))
+    val reader = ParquetFileReader.open(ParquetInput.of(file, None))
     try assert(reader.getRecordCount == 200)
     finally reader.close()
     val size = ByteBuffer.wrap(bytes.slice(bytes.length - 8, bytes.length - 4).reverse).getInt

@@ -39,7 +39,7 @@ object CatalogSetup {
     val io = fileIO(name, properties, session)
     checkTableProperties(name, properties)
     val catalog = Catalogs.open(name, properties, io)
-    val paths = new PathTables(io)
+    val paths = new PathTables(catalog.io)
     CatalogSetup(
       name,
       catalog,

@@ -19,8 +19,6 @@ object ForeignOptions {
   private val Ordered = "Columns are matched by name, in any order"
   private val NewerSpark = "The setting applies only to later releases of Spark"
   private val Shredding = "Variants are always written without shredding"
-  private val NoEncryption =
-    "Files would be written without encryption. Use an engine that encrypts, or remove this setting"
 
   val read: ForeignSettings = new ForeignSettings(
     "read option",
@@ -142,7 +140,6 @@ object ForeignOptions {
   val table: ForeignSettings = new ForeignSettings(
     "table property",
     Seq(
-      rejected("encryption.*", NoEncryption),
       rejected(
         "write.location-provider.impl",
         "Classes of other implementations are not loaded. Set write.object-storage.enabled or write.data.path instead"

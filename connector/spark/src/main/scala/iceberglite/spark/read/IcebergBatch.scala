@@ -7,6 +7,7 @@ import org.apache.spark.sql.connector.read.{Batch, InputPartition, PartitionRead
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.util.SerializableConfiguration
 
+import iceberglite.encryption.FileKey
 import iceberglite.scan.FileScanTask
 import iceberglite.scan.deletes.DeleteFile
 import iceberglite.spark.error.ErrorBoundary
@@ -14,10 +15,8 @@ import iceberglite.spark.read.deletes.DeleteCacheSettings
 import iceberglite.spark.read.files.{BatchSettings, FileTask, IcebergInputPartition, TableStorage}
 import iceberglite.spark.read.partitioning.{KeyGrouping, ScanRuntimeFilter}
 import iceberglite.spark.read.planning.TaskFilePacking
-import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.AlwaysTrue
-import iceberglite.spec.file.{Content, ContentFile}
 import iceberglite.spec.types.Type.{DoubleType, FloatType}
 
 /**
@@ -47,8 +46,7 @@ final private[read] class IcebergBatch(
       scan.packing.packForRewrite(_, packing)
     )
     if (packed.nonEmpty) scan.files.widened.check(scan.scanColumns.fields)
-    packed.foreach(_.files.foreach(task => requireReadable(task.file)))
-    val deletes = new SharedDeletes(requireReadable)
+    val deletes = new SharedDeletes
     if (selectedFiles.isEmpty) scan.reportMetrics()
     packed.map { task =>
       val files = task.files.map(fileTask(_, deletes))
@@ -73,13 +71,6 @@ final private[read] class IcebergBatch(
       session.sparkContext.broadcast(conf),
       BatchSettings(scan.isColumnar, settings.batchSize, offHeap, settings.variants),
       deleteCache
-    )
-  }
-
-  private def requireReadable(file: ContentFile): Unit = if (file.keyMetadata.isDefined) {
-    throw Unsupported(
-      s"encrypted ${if (file.content == Content.Data) "data" else "delete"} file ${file.path}",
-      s"This release does not support encryption; read ${table.name} with an engine that does"
     )
   }
 
@@ -115,7 +106,8 @@ final private[read] class IcebergBatch(
       deletes(task.deletes),
       task.file.format,
       task.file.fileSizeInBytes,
-      task.change.map(c => c.copy(deletesOfChangedRows = c.deletesOfChangedRows.map(deletes)))
+      task.change.map(c => c.copy(deletesOfChangedRows = c.deletesOfChangedRows.map(deletes))),
+      FileKey.of(task.file)
     )
   }
 
@@ -134,21 +126,12 @@ final private[read] class IcebergBatch(
   override def hashCode: Int = scan.hashCode
 }
 
-/**
- * Deduplicates delete files, so that the tasks on an executor share them.
- *
- * @param check checks a delete file; called once for each file
- */
-final private[iceberglite] class SharedDeletes(check: ContentFile => Unit)
+/** Deduplicates delete files, so that the tasks on an executor share them. */
+final private[iceberglite] class SharedDeletes
     extends (Vector[DeleteFile] => Vector[DeleteFile]) {
   private val lists = new IdentityHashMap[Vector[DeleteFile], Vector[DeleteFile]]
   private val files = new IdentityHashMap[DeleteFile, DeleteFile]
 
   override def apply(deletes: Vector[DeleteFile]): Vector[DeleteFile] =
-    if (deletes.isEmpty) deletes else lists.computeIfAbsent(deletes, _.map(files.computeIfAbsent(_, checkAndTrim)))
-
-  private def checkAndTrim(delete: DeleteFile): DeleteFile = {
-    check(delete.file)
-    delete.withoutMetrics
-  }
+    if (deletes.isEmpty) deletes else lists.computeIfAbsent(deletes, _.map(files.computeIfAbsent(_, _.withoutMetrics)))
 }

@@ -262,7 +262,7 @@ class ForeignSettingsSuite extends AnyFunSuite with SharedSession {
     withConf(key -> "true") {
       assert(intercept[Exception](sql(s"CREATE TABLE $t (ts TIMESTAMP) USING iceberg")).getMessage.contains(key))
     }
-    for (property <- Seq("encryption.key-id", "write.location-provider.impl")) {
+    for (property <- Seq("encryption.data-key-length", "write.location-provider.impl")) {
       val create = s"CREATE TABLE $t (id BIGINT) USING iceberg TBLPROPERTIES ('$property' = 'x')"
       assert(intercept[Exception](sql(create)).getMessage.contains(property))
     }

@@ -154,11 +154,12 @@ object MetricMaps {
     def apply(map: Map[Int, ByteBuffer]): Bounds =
       Bounds(map.keysIterator.toArray, map.valuesIterator.map(bytes).toArray)
 
-    private def bytes(buffer: ByteBuffer): Array[Byte] = {
-      val copy = new Array[Byte](buffer.remaining)
-      buffer.duplicate().get(copy)
-      copy
-    }
+  }
+
+  private[file] def bytes(buffer: ByteBuffer): Array[Byte] = {
+    val copy = new Array[Byte](buffer.remaining)
+    buffer.duplicate().get(copy)
+    copy
   }
 }
 
@@ -222,12 +223,21 @@ final case class ContentFile(
 
   /** The number of records, for use in sums; 0 if it is unknown. */
   def recordCountOrZero: Long = math.max(0L, recordCount)
+
+  /** A `ByteBuffer` is not serializable. */
+  private def writeReplace(): AnyRef =
+    keyMetadata.fold[AnyRef](this)(key => new ContentFile.Serialized(copy(keyMetadata = None), MetricMaps.bytes(key)))
 }
 
 object ContentFile {
 
   /** The record count in entries for Avro files that Apache Iceberg imported without counting their records. */
   val UnknownRecords: Long = -1L
+
+  /** The form in which Java serializes an encrypted file. */
+  final private class Serialized(file: ContentFile, keyMetadata: Array[Byte]) extends Serializable {
+    private def readResolve(): AnyRef = file.copy(keyMetadata = Some(ByteBuffer.wrap(keyMetadata)))
+  }
 }
 
 /**

@@ -1,33 +1,81 @@
 package iceberglite.spec.metadata
 
-import iceberglite.spec.IcebergError.Unsupported
+import iceberglite.spec.FormatVersion
+import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported, ValidationFailed}
 
-/** Detects encrypted tables (version 3, `encryption-keys`), which this release does not support. */
+/** Rules about encrypted tables (version 3, `encryption-keys`). */
 object Encryption {
 
-  /** The table property that requests encryption. */
+  /** The table property for the id of the master key. */
   val KeyIdProperty = "encryption.key-id"
 
+  /** The table property for the length of the keys of files, in bytes. */
+  val KeyLengthProperty = "encryption.data-key-length"
+
   /**
-   * Rejects an encrypted table. This method must be called before any file of the table is read or written, because an
-   * encrypted file cannot be decoded, and an unencrypted file would expose data that must be encrypted. The table
-   * metadata may be read.
+   * Returns the id of the master key of an encrypted table; absent if the table is not encrypted.
    *
+   * @throws ValidationFailed if files of the table are encrypted, but the table has no master key
+   */
+  def keyIdOf(metadata: TableMetadata): Option[String] = metadata.properties.get(KeyIdProperty).orElse(
+    findEncryption(metadata).map(evidence =>
+      throw ValidationFailed(
+        s"The table at ${metadata.location} has encrypted files ($evidence), but no table property $KeyIdProperty. " +
+          "Restore the property with the id of the table's key, in the catalog or in the metadata file"
+      )
+    )
+  )
+
+  /**
+   * Checks the properties of a new table.
+   *
+   * @throws InvalidArgument if the table is encrypted and its format version does not allow this
+   */
+  def checkNew(metadata: TableMetadata): Unit =
+    Seq(KeyIdProperty, KeyLengthProperty).filter(metadata.properties.contains).foreach { key =>
+      if (metadata.formatVersion < FormatVersion.V3) throw InvalidArgument(
+        s"table property $key",
+        metadata.properties(key),
+        s"Tables of format version ${metadata.formatVersion} cannot be encrypted. Set format-version to " +
+          s"${FormatVersion.V3}"
+      )
+    }
+
+  /**
+   * Checks that a change does not change whether and with which key the table is encrypted.
+   *
+   * @throws ValidationFailed if the change sets, changes or removes the key
+   */
+  def checkUnchanged(base: TableMetadata, next: TableMetadata): Unit =
+    (base.properties.get(KeyIdProperty), next.properties.get(KeyIdProperty)) match {
+      case (before, after) if before == after => ()
+      case (None, Some(_)) => throw ValidationFailed(
+          s"Cannot set $KeyIdProperty of the table at ${base.location}: it can be set only when a table is " +
+            "created, because existing files would stay unencrypted. Create an encrypted table and insert the rows"
+        )
+      case _ => throw ValidationFailed(
+          s"Cannot change or remove $KeyIdProperty of the table at ${base.location}: the key decrypts its existing " +
+            "files"
+        )
+    }
+
+  /**
+   * Rejects an encrypted table, for operations that would write unencrypted files or metadata without keys.
+   *
+   * @param operation the operation, such as "a clone"
    * @throws Unsupported if the table is encrypted
    */
-  def reject(metadata: TableMetadata): Unit = findEncryption(metadata).foreach { evidence =>
-    throw Unsupported(
-      s"encrypted table at ${metadata.location} ($evidence)",
-      "Read and write the table with an engine that has its keys. Only its snapshots, history and refs can be read here"
-    )
-  }
+  def reject(metadata: TableMetadata, operation: String, advice: String): Unit =
+    findEncryption(metadata).foreach { evidence =>
+      throw Unsupported(s"$operation of the encrypted table at ${metadata.location} ($evidence)", advice)
+    }
 
   /**
    * Returns a description of the part of the metadata that shows that the table is encrypted; absent if the table is
    * not encrypted.
    */
   private def findEncryption(m: TableMetadata): Option[String] =
-    m.encryptionKeys.headOption.map(k => s"encryption-keys has the key ${k.keyId}")
-      .orElse(m.properties.get(KeyIdProperty).map(id => s"$KeyIdProperty is $id"))
+    m.properties.get(KeyIdProperty).map(id => s"$KeyIdProperty is $id")
+      .orElse(m.encryptionKeys.headOption.map(k => s"encryption-keys has the key ${k.keyId}"))
       .orElse(m.snapshots.collectFirst { case s if s.keyId.isDefined => s"snapshot ${s.snapshotId} has a key-id" })
 }

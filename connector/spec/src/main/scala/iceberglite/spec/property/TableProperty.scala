@@ -6,6 +6,7 @@ import iceberglite.spec.FormatVersion
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.file.FileFormat
 import iceberglite.spec.json.NameMappingJson
+import iceberglite.spec.metadata.Encryption
 
 /**
  * A table property that the specification or this connector defines. The metadata also keeps properties that are not
@@ -81,6 +82,20 @@ object TableProperty extends TablePropertyFactories {
     "It must be any text",
     "Description of the table",
     Some(_)
+  ))
+
+  val EncryptionKeyId: TableProperty[Option[String]] = declared(optional(
+    Encryption.KeyIdProperty,
+    "It must be the id of a key in the catalog's key management service",
+    "Id of the master key of an encrypted table; it can be set only when the table is created",
+    text => Some(text).filter(_.nonEmpty)
+  ))
+  val EncryptionKeyLength: TableProperty[Int] = declared(property(
+    Encryption.KeyLengthProperty,
+    "16",
+    "It must be 16, 24 or 32",
+    "Length of the keys of files of an encrypted table, in bytes",
+    text => int(text).filter(Set(16, 24, 32))
   ))
 
   val WriteFormat: TableProperty[FileFormat] = declared(property(

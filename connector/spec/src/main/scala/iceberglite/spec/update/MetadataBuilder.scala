@@ -2,7 +2,7 @@ package iceberglite.spec.update
 
 import iceberglite.spec.{FormatVersion, IcebergError, ObjectKind}
 import iceberglite.spec.IcebergError.{InvalidArgument, NotFound, ValidationFailed}
-import iceberglite.spec.metadata.{Snapshot, SnapshotLogEntry, TableMetadata}
+import iceberglite.spec.metadata.{Encryption, Snapshot, SnapshotLogEntry, TableMetadata}
 import iceberglite.spec.partition.{PartitionSpec, SourceCheck}
 import iceberglite.spec.update.MetadataUpdate._
 
@@ -83,6 +83,7 @@ final private[spec] case class MetadataBuilder(
     }
     val next = metadata.copy(lastUpdatedMs = updatedMs, snapshotLog = logWithoutIntermediates)
     val isNew = base eq MetadataBuilder.Empty
+    if (isNew) Encryption.checkNew(next) else Encryption.checkUnchanged(base, next)
     if (isNew || MetadataBuilder.structureOf(next) != MetadataBuilder.structureOf(base))
       MetadataBuilder.checkComplete(next)
     next

@@ -3,8 +3,8 @@ package iceberglite.spec.update
 import java.util.UUID
 
 import iceberglite.spec.FormatVersion
-import iceberglite.spec.IcebergError.{Unsupported, ValidationFailed}
-import iceberglite.spec.metadata.{Encryption, EncryptionKey, TableMetadata}
+import iceberglite.spec.IcebergError.ValidationFailed
+import iceberglite.spec.metadata.{EncryptionKey, TableMetadata}
 
 /** Updates of a table as a whole. */
 private[update] object WholeTableUpdates {
@@ -32,14 +32,8 @@ private[update] object WholeTableUpdates {
     m.copy(formatVersion = version)
   }
 
-  /** Sets properties. @throws Unsupported if a property requests encryption, which this release does not support */
-  def setProperties(m: TableMetadata, properties: Map[String, String]): TableMetadata = {
-    properties.get(Encryption.KeyIdProperty).foreach { key =>
-      val property = s"table property ${Encryption.KeyIdProperty} = $key"
-      throw Unsupported(property, "This release does not support encryption; remove the property")
-    }
+  def setProperties(m: TableMetadata, properties: Map[String, String]): TableMetadata =
     m.copy(properties = m.properties ++ properties)
-  }
 
   def addKey(m: TableMetadata, key: EncryptionKey): TableMetadata = {
     if (m.formatVersion < FormatVersion.V3) {

@@ -30,7 +30,7 @@ final class ParquetCopy private (fileSettings: ParquetFileSettings, val files: V
   def write(rows: CopiedRows, output: OutputFile): CopiedParquet = {
     val target = new OpenedOutput(output)
     try {
-      val file = target.writer(fileSettings)
+      val file = target.writer(fileSettings, key = None)
       val columns = fileSettings.messageType.getColumns.asScala.toVector
       val values = columns.map { column =>
         val spatial = Option(column.getPrimitiveType.getId).flatMap(id => fileSettings.spatial.get(id.intValue))

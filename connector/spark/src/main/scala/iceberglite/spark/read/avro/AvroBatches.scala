@@ -74,7 +74,7 @@ private[read] object AvroBatches extends BatchFormat {
     val columns = read.columns
     val capacity = read.settings.rows
     val positions = new PositionsVector
-    val source = DataSource(read.io, task.path, task.fileLength, columns.mapping)
+    val source = DataSource(read.io, task.path, task.fileLength, columns.mapping, key = task.key)
     val part = AvroPart(task.start, task.length, columns.needsPositions(task))
     val projection = new Projection(task.path, columns.replacement(task, positions))
     val expected = columns.stored(task)

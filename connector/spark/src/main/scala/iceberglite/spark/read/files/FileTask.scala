@@ -9,6 +9,7 @@ import scala.util.control.NonFatal
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.connector.read.{HasPartitionKey, InputPartition}
 
+import iceberglite.encryption.FileKey
 import iceberglite.scan.CommitChange
 import iceberglite.scan.deletes.DeleteFile
 import iceberglite.spec.IcebergError
@@ -29,6 +30,7 @@ import iceberglite.spec.partition.PartitionTuple
  * @param deletes the delete files that apply, without metrics
  * @param fileLength length of the whole file, in bytes
  * @param change for a changelog, the change that the rows represent
+ * @param key the key of an encrypted file
  */
 final private[iceberglite] case class FileTask(
     path: String,
@@ -43,7 +45,8 @@ final private[iceberglite] case class FileTask(
     deletes: Vector[DeleteFile] = Vector.empty,
     format: FileFormat,
     fileLength: Long = 0L,
-    change: Option[CommitChange] = None
+    change: Option[CommitChange] = None,
+    key: Option[FileKey] = None
 )
 
 private[iceberglite] object FileTask {

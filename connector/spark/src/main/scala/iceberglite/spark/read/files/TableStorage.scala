@@ -12,7 +12,7 @@ private[iceberglite] object TableStorage {
    *
    * @param io the access to the files
    */
-  def configuration(io: FileIO, session: SparkSession): Configuration = io match {
+  def configuration(io: FileIO, session: SparkSession): Configuration = io.unguarded match {
     case io: HadoopFileIO => new Configuration(io.configuration)
     case _ => session.sessionState.newHadoopConf()
   }

@@ -46,7 +46,7 @@ private[read] object OrcBatches extends BatchFormat {
     val columns = read.columns
     val capacity = read.settings.rows
     val positions = new PositionsVector
-    val source = DataSource(read.io, task.path, task.fileLength, columns.mapping)
+    val source = DataSource(read.io, task.path, task.fileLength, columns.mapping, key = task.key)
     val part = OrcPart(task.start, task.length, task.filter, task.withoutNan)
     val projection = new Projection(task.path, columns.replacement(task, positions))
     val expected = columns.stored(task)

@@ -14,7 +14,7 @@ import org.apache.spark.sql.execution.datasources.parquet.VectorizedParquetRecor
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarBatch}
 
-import iceberglite.parquet.ParquetInput
+import iceberglite.parquet.{ParquetEncryption, ParquetInput}
 import iceberglite.spark.read.deletes.{FileDeletes, LiveBatch}
 import iceberglite.spark.read.files.{BatchSettings, FileBatches, FileTask}
 import iceberglite.spark.read.formats.{BatchFormat, FileReadParameters}
@@ -182,11 +182,12 @@ private[read] object ParquetBatches {
 
   /**
    * Reads the footer, and keeps only the row groups in the task's split of the file. The file's reader uses this footer
-   * and does not read it again.
+   * and does not read it again. The footer of an encrypted file also contains the decryption of its pages.
    */
   private def readFooter(path: Path, task: FileTask, base: Configuration): ParquetMetadata = {
-    val file = ParquetInput.of(HadoopInputFile.fromPath(path, base))
-    val options = HadoopReadOptions.builder(base, path).withRange(task.start, task.start + task.length).build()
+    val file = ParquetInput.of(HadoopInputFile.fromPath(path, base), task.key)
+    val options = ParquetEncryption.withKey(HadoopReadOptions.builder(base, path), task.key)
+      .withRange(task.start, task.start + task.length).build()
     val stream = file.newStream()
     try ParquetFileReader.readFooter(file, options, stream)
     finally stream.close()

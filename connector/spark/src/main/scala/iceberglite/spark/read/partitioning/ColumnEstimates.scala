@@ -8,13 +8,13 @@ import scala.util.Try
 import org.apache.spark.sql.connector.read.colstats.ColumnStatistics
 
 import iceberglite.maintenance.ComputeTableStatistics
-import iceberglite.puffin.{PuffinFile, ThetaSketch}
+import iceberglite.puffin.ThetaSketch
 import iceberglite.spark.convert.SparkValues
 import iceberglite.spark.read.planning.ScanFiles
 import iceberglite.spark.read.stats.{ColumnStats, ColumnStatsByFile, StatisticsColumn}
 import iceberglite.spec.IcebergError
 import iceberglite.spec.expr.Evaluate
-import iceberglite.spec.metadata.{BlobMetadata, BlobProperty, BlobType}
+import iceberglite.spec.metadata.{BlobMetadata, BlobProperty, BlobType, StatisticsFile}
 import iceberglite.spec.types.{Literal, NestedField, PrimitiveType}
 import iceberglite.spec.types.Type._
 
@@ -138,7 +138,7 @@ private[read] object ColumnEstimates {
         statistics <- file
         blob <- statistics.blobMetadata.find(b => b.blobType == BlobType.ThetaSketch && b.fields == Vector(id))
         count <- blob.properties.get(BlobProperty.Ndv).flatMap(v => Try(v.toLong).toOption)
-          .orElse(ndvOf(files, statistics.statisticsPath, blob))
+          .orElse(ndvOf(files, statistics, blob))
         if count > 0
       } yield count
   }
@@ -147,9 +147,9 @@ private[read] object ColumnEstimates {
    * Reads the number of distinct values from a sketch. A statistics file that cannot be read may result in a slower
    * query plan, but not in an error.
    */
-  private def ndvOf(files: ScanFiles, path: String, blob: BlobMetadata): Option[Long] =
+  private def ndvOf(files: ScanFiles, statistics: StatisticsFile, blob: BlobMetadata): Option[Long] =
     try {
-      val file = PuffinFile.open(files.table.io, path)
-      file.blobs.find(_.metadata.fields == blob.fields).map(b => ThetaSketch.parse(path, file.read(b)).ndv)
+      val file = files.table.tree().openStatistics(statistics)
+      file.blobs.find(_.metadata.fields == blob.fields).map(b => ThetaSketch.parse(file.path, file.read(b)).ndv)
     } catch { case _: IcebergError => None }
 }

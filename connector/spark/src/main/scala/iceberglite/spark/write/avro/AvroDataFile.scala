@@ -2,7 +2,7 @@ package iceberglite.spark.write.avro
 
 import org.apache.spark.sql.catalyst.InternalRow
 
-import iceberglite.data.WrittenFile
+import iceberglite.data.{NewStream, WrittenFile}
 import iceberglite.spec.file.FileFormat
 import iceberglite.avro.AvroOutput
 import iceberglite.data.avro.AvroRowsOutput
@@ -13,6 +13,7 @@ import iceberglite.spark.write.metrics.FileTallies
 /** An Avro data file that a task writes. Rows are encoded one after the other. */
 final private[avro] class AvroDataFile(
     path: String,
+    stream: NewStream,
     file: AvroRowsOutput,
     input: Vector[InputField],
     modes: MetricsModes
@@ -42,7 +43,7 @@ final private[avro] class AvroDataFile(
    * Completes the file. The result has no column sizes, because Avro stores rows, not columns. The result has no split
    * offsets, because Avro blocks are too small to be used as splits.
    */
-  override def finish(): WrittenFile =
+  override def finish(): WrittenFile = stream.complete(
     WrittenFile(
       path,
       FileFormat.Avro,
@@ -51,6 +52,7 @@ final private[avro] class AvroDataFile(
       tallies.metrics(records, sizes = None),
       splitOffsets = Vector.empty
     )
+  )
 
   override def abandon(): Unit = file.abandon()
 }

@@ -4,7 +4,7 @@ import iceberglite.avro.{AvroCodec, AvroContainer}
 import iceberglite.data.avro.{AvroFileSettings, AvroRowsOutput}
 import iceberglite.metrics.MetricsModes
 import iceberglite.spark.conf.CompressionOptions
-import iceberglite.data.FileToCopy
+import iceberglite.data.{FileToCopy, NewStream}
 import iceberglite.spark.write.files.{
   DataFileCopies,
   DataFileFormat,
@@ -50,8 +50,10 @@ final private[write] class AvroFormat(
     private val fileSettings =
       AvroFileSettings.of(InputColumns.schemaOf(input, schemaId).asStruct, AvroCodec.of(codec, level), keyValues)
 
-    override def open(path: String): DataFileWriter =
-      new AvroDataFile(path, new AvroRowsOutput(io, path, fileSettings), input, modes)
+    override def open(path: String): DataFileWriter = {
+      val stream = new NewStream(io, path)
+      new AvroDataFile(path, stream, new AvroRowsOutput(stream.io, path, fileSettings), input, modes)
+    }
 
     override def copies(files: Vector[FileToCopy], targetSize: Long): Option[DataFileCopies] = None
 

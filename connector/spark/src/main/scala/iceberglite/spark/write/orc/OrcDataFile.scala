@@ -3,7 +3,7 @@ package iceberglite.spark.write.orc
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
-import iceberglite.data.WrittenFile
+import iceberglite.data.{NewStream, WrittenFile}
 import iceberglite.spec.file.FileFormat
 import iceberglite.data.orc.OrcOutput
 import iceberglite.metrics.MetricsModes
@@ -14,6 +14,7 @@ import iceberglite.spec.schema.Schema
 /** An ORC data file that a task writes. Rows are put into the column vectors of the ORC library. */
 final private[orc] class OrcDataFile(
     path: String,
+    stream: NewStream,
     file: OrcOutput,
     input: Vector[InputField],
     schema: Schema,
@@ -43,7 +44,7 @@ final private[orc] class OrcDataFile(
   override def finish(): WrittenFile = {
     val finished = file.finish()
     val metrics = tallies.metrics(records, Some(file.columnSizes(schema, modes)))
-    WrittenFile(path, FileFormat.Orc, records, finished.length, metrics, finished.stripes)
+    stream.complete(WrittenFile(path, FileFormat.Orc, records, finished.length, metrics, finished.stripes))
   }
 
   override def abandon(): Unit = file.abandon()

@@ -6,7 +6,7 @@ import iceberglite.spark.conf.{CompressionOptions, WriteOptions}
 import iceberglite.spec.property.TableProperty
 import iceberglite.data.orc.{OrcFileSettings, OrcOutput, OrcSchemas, OrcSettings}
 import iceberglite.metrics.MetricsModes
-import iceberglite.data.FileToCopy
+import iceberglite.data.{FileToCopy, NewStream}
 import iceberglite.spark.write.files.{
   DataFileCopies,
   DataFileFormat,
@@ -48,8 +48,10 @@ final private[write] class OrcFormat(
     private val fileSettings =
       new OrcFileSettings(OrcSchemas.of(schema), settings, keyValues, RowBatchVersion.USE_DECIMAL64)
 
-    override def open(path: String): DataFileWriter =
-      new OrcDataFile(path, OrcOutput.open(io, path, fileSettings), input, schema, modes)
+    override def open(path: String): DataFileWriter = {
+      val stream = new NewStream(io, path)
+      new OrcDataFile(path, stream, OrcOutput.open(stream.io, path, fileSettings), input, schema, modes)
+    }
 
     override def copies(files: Vector[FileToCopy], targetSize: Long): Option[DataFileCopies] = None
 

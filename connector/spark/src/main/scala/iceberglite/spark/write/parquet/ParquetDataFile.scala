@@ -5,6 +5,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.SpecializedGetters
 
 import iceberglite.data.WrittenFile
+import iceberglite.encryption.FileKey
 import iceberglite.spec.file.FileFormat
 import iceberglite.data.parquet.{FinishedParquet, ParquetFileSettings, ParquetOutput}
 import iceberglite.data.parquet.shred.Shredder
@@ -20,9 +21,10 @@ final private[parquet] class ParquetDataFile(
     rows: Shredder[SpecializedGetters],
     fileSettings: ParquetFileSettings,
     schema: Schema,
-    modes: MetricsModes
+    modes: MetricsModes,
+    key: Option[FileKey]
 ) extends DataFileWriter {
-  private val file = new ParquetOutput(output, fileSettings, rows.attach)
+  private val file = new ParquetOutput(output, fileSettings, rows.attach, key)
 
   override def write(row: InternalRow): Unit = {
     rows.write(row)
@@ -36,6 +38,7 @@ final private[parquet] class ParquetDataFile(
   override def flush(): Unit = file.flush()
 
   override def finish(): WrittenFile = ParquetDataFile.written(path, file.finish(), schema, modes, rows.collected)
+    .copy(keyMetadata = key.map(_.encode))
 
   override def abandon(): Unit = file.abandon()
 }

@@ -53,11 +53,14 @@ final private[write] class ParquetFormat(
         RowShredder.of(input, fileSettings.messageType),
         fileSettings,
         schema,
-        modes
+        modes,
+        io.newFileKey()
       )
 
+    /** The rows of encrypted files are read and written one by one, because each page must be encrypted again. */
     override def copies(files: Vector[FileToCopy], targetSize: Long): Option[DataFileCopies] =
-      ParquetCopy.of(files, fileSettings, io, targetSize).map(new Copies(_))
+      if (io.newFileKey().isDefined) None
+      else ParquetCopy.of(files, fileSettings, io, targetSize).map(new Copies(_))
 
     override def close(): Unit = codecs.release()
 

@@ -64,7 +64,7 @@ final private[iceberglite] class DeleteConversionJob(session: SparkSession, tabl
     val groups = groupsOf(tasks, context)
     if (groups.isEmpty) Vector.empty
     else ClusterJob.withDescription(context, description) {
-      val shared = new SharedDeletes(_ => ())
+      val shared = new SharedDeletes
       val parts =
         context.parallelize(groups.map(group => serialize(group.map(withoutPlanningInfo(_, shared)))), groups.size)
       val deletes = DeleteCacheSettings.of(session, table, TableStorage.configuration(table.io, session))

@@ -1,0 +1,165 @@
+package iceberglite.encryption
+
+import java.nio.ByteBuffer
+import java.nio.charset.StandardCharsets.UTF_8
+import java.util.Base64
+
+import scala.util.Try
+
+import iceberglite.spec.IcebergError.{InvalidMetadata, Unsupported}
+import iceberglite.spec.metadata.{Encryption, EncryptionKey, Snapshot, StatisticsFile, TableMetadata}
+import iceberglite.spec.property.TableProperty
+
+/**
+ * The keys of an encrypted table at one version. The key management service encrypts the key encryption keys of the
+ * table with the master key of the table, and a key encryption key encrypts the key metadata of each manifest list.
+ * Both are in the `encryption-keys` of the table metadata. This object stays on the driver: tasks need only
+ * [[FileKey]]s and [[NewFileKeys]].
+ *
+ * @param table the name of the table, for messages
+ */
+final class TableKeys private (table: String, metadata: TableMetadata, masterKeyId: String, service: KeyService) {
+
+  /** Creates the keys of new files. */
+  val newFileKeys: NewFileKeys = NewFileKeys.ofLength(metadata)
+
+  /** Fails if the service does not have the master key, so that no table is created whose files cannot be encrypted. */
+  def requireMasterKey(): Unit = {
+    service.generate(newFileKeys.keyLength, masterKeyId)
+    ()
+  }
+
+  /** Returns the key of the manifest list of a snapshot; absent if the manifest list is not encrypted. */
+  def manifestListKey(snapshot: Snapshot): Option[FileKey] = snapshot.keyId
+    .map(keyWithId(_, snapshot.manifestList.getOrElse(table), s"snapshot ${snapshot.snapshotId}"))
+
+  /**
+   * Returns the key of a statistics file; absent if the file is not encrypted. Its key metadata in the table metadata,
+   * which is not encrypted, is only the id of the key in `encryption-keys`.
+   */
+  def statisticsKey(file: StatisticsFile): Option[FileKey] =
+    file.keyMetadata.map(keyWithId(_, file.statisticsPath, s"the statistics file ${file.statisticsPath}"))
+
+  private def keyWithId(id: String, file: String, user: String): FileKey = {
+    val entry = keyOf(id, user)
+    val kek = keyOf(
+      entry.encryptedById.getOrElse(throw damaged(s"the key $id has no encrypted-by-id")),
+      s"the key $id"
+    )
+    val aad = timestampOf(kek).getBytes(UTF_8)
+    val encoded = new AesGcm(unwrap(kek)).decrypt(bytesOf(entry), aad).getOrElse(
+      throw damaged(s"the key $id was not encrypted by the key ${kek.keyId}")
+    )
+    FileKey.decode(file, ByteBuffer.wrap(encoded))
+  }
+
+  /**
+   * Encrypts the key of a new manifest list or statistics file with a key encryption key of the table, or with a new
+   * one if the table has none or all are too old.
+   *
+   * @return the id for the new snapshot or statistics file, and the keys to add to the table metadata
+   */
+  def register(fileKey: FileKey, nowMs: Long): RegisteredKey = {
+    val (kek, key, added) = metadata.encryptionKeys.find(isUsable(_, nowMs)).fold(newKek(nowMs)) { existing =>
+      (existing, unwrap(existing), Vector.empty[EncryptionKey])
+    }
+    val encoded = fileKey.encode.array
+    val encrypted = new AesGcm(key).encrypt(encoded, timestampOf(kek).getBytes(UTF_8))
+    val entry = EncryptionKey(TableKeys.newId(), TableKeys.base64(encrypted), Some(kek.keyId), Map.empty)
+    RegisteredKey(entry.keyId, added :+ entry)
+  }
+
+  private def newKek(nowMs: Long): (EncryptionKey, Array[Byte], Vector[EncryptionKey]) = {
+    val created = service.generate(newFileKeys.keyLength, masterKeyId)
+    val entry = EncryptionKey(
+      TableKeys.newId(),
+      TableKeys.base64(created.wrapped),
+      Some(masterKeyId),
+      Map(TableKeys.Timestamp -> nowMs.toString)
+    )
+    (entry, created.key, Vector(entry))
+  }
+
+  private def isUsable(key: EncryptionKey, nowMs: Long): Boolean = key.encryptedById.contains(masterKeyId) &&
+    nowMs - timestampMs(key) < TableKeys.LifespanMs
+
+  private def keyOf(id: String, user: String): EncryptionKey = metadata.encryptionKeys.find(_.keyId == id)
+    .getOrElse(throw damaged(s"$user refers to the key $id, which is missing"))
+
+  private def unwrap(kek: EncryptionKey): Array[Byte] =
+    if (kek.encryptedById.contains(masterKeyId)) service.unwrap(bytesOf(kek), masterKeyId)
+    else throw damaged(s"the key ${kek.keyId} is not encrypted by the table's key $masterKeyId")
+
+  private def bytesOf(key: EncryptionKey): Array[Byte] = Try(Base64.getDecoder.decode(key.encryptedKeyMetadata))
+    .getOrElse(throw damaged(s"the encrypted-key-metadata of ${key.keyId} is not Base64"))
+
+  private def timestampOf(kek: EncryptionKey): String = kek.properties
+    .getOrElse(TableKeys.Timestamp, throw damaged(s"the key ${kek.keyId} has no property ${TableKeys.Timestamp}"))
+
+  private def timestampMs(kek: EncryptionKey): Long = Try(timestampOf(kek).toLong)
+    .getOrElse(throw damaged(s"the property ${TableKeys.Timestamp} of the key ${kek.keyId} is missing or no number"))
+
+  private def damaged(reason: String): InvalidMetadata =
+    InvalidMetadata(table, "encryption-keys", s"$reason. The table metadata was damaged or changed; restore it")
+}
+
+/** @param keyId the id of the key of a new file @param added the keys to add to the table metadata */
+final case class RegisteredKey(keyId: String, added: Vector[EncryptionKey])
+
+object TableKeys {
+
+  /** The property of a key encryption key that contains the time at which it was created. */
+  private val Timestamp = "KEY_TIMESTAMP"
+
+  /** The time after which a key encryption key is replaced: two years, as NIST SP 800-57 recommends. */
+  private val LifespanMs = 730L * 24 * 60 * 60 * 1000
+
+  /**
+   * Returns the keys of a table; absent if the table is not encrypted.
+   *
+   * @param name the name of the table, for messages
+   * @param service the key management service of the catalog, if it has one
+   * @throws iceberglite.spec.IcebergError if the table is encrypted and the catalog has no key management service
+   */
+  def of(name: String, metadata: TableMetadata, service: Option[KeyService]): Option[TableKeys] =
+    Encryption.keyIdOf(metadata).map { masterKeyId =>
+      new TableKeys(
+        name,
+        metadata,
+        masterKeyId,
+        service.getOrElse(throw Unsupported(
+          s"access to the encrypted table $name without a key management service",
+          s"Its catalog needs the option ${KeyService.TypeOption} or ${KeyService.ClassOption}, to get the key " +
+            s"$masterKeyId of the table"
+        ))
+      )
+    }
+
+  /**
+   * Returns the ids of the keys that only removed snapshots and statistics files have used. Keys that encrypt other
+   * keys are not among them.
+   */
+  def unusedKeys(before: TableMetadata, after: TableMetadata): Vector[String] =
+    (usedKeys(before) -- usedKeys(after)).toVector.sorted.filter(id => after.encryptionKeys.exists(_.keyId == id))
+
+  private def usedKeys(m: TableMetadata): Set[String] =
+    (m.snapshots.flatMap(_.keyId) ++ m.statistics.flatMap(_.keyMetadata)).toSet
+
+  private def newId(): String = base64(AesGcm.randomBytes(16))
+
+  private def base64(bytes: Array[Byte]): String = Base64.getEncoder.encodeToString(bytes)
+}
+
+/** Creates the keys of new files of an encrypted table. Tasks use it, because it contains no key. */
+final class NewFileKeys private (val keyLength: Int) extends Serializable {
+  def next(): FileKey = FileKey.random(keyLength)
+}
+
+object NewFileKeys {
+
+  /** Returns the source of keys for new files of a table; absent if the table is not encrypted. */
+  def of(metadata: TableMetadata): Option[NewFileKeys] = Encryption.keyIdOf(metadata).map(_ => ofLength(metadata))
+
+  private[encryption] def ofLength(metadata: TableMetadata): NewFileKeys =
+    new NewFileKeys(TableProperty.of(TableProperty.EncryptionKeyLength, metadata.properties))
+}

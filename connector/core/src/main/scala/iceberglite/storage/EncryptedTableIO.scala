@@ -1,0 +1,150 @@
+package iceberglite.storage
+
+import java.io.InputStream
+import java.nio.charset.StandardCharsets.US_ASCII
+
+import org.apache.parquet.io.{OutputFile, PositionOutputStream}
+
+import iceberglite.encryption.{FileKey, KeyService, NewFileKeys}
+import iceberglite.spec.IcebergError.Unsupported
+
+/**
+ * The storage of an encrypted table. It contains no key. Each new file of the table must get its own key from
+ * [[newFileKey]], and must be encrypted with this key. As a safeguard against writers that do not encrypt, the first
+ * bytes of each new file are checked, and a file without the magic of an encrypted format is rejected before it is
+ * created. Only metadata files (JSON) and version hints are not encrypted (spec: "Table Metadata").
+ *
+ * @param storage the storage without this safeguard
+ * @param keys creates the keys of new files
+ */
+final class EncryptedTableIO private (storage: FileIO, keys: NewFileKeys) extends FileIO {
+  import EncryptedTableIO._
+
+  override private[iceberglite] def newFileKey(): Option[FileKey] = Some(keys.next())
+
+  override private[iceberglite] def unguarded: FileIO = storage
+
+  override def mayCache: Boolean = storage.mayCache
+  override def cacheBounds: CacheBounds = storage.cacheBounds
+  override def configured(properties: Map[String, String]): FileIO =
+    new EncryptedTableIO(storage.configured(properties), keys)
+
+  override def keyService: Option[KeyService] = storage.keyService
+  override def withKeyService(service: KeyService): FileIO =
+    new EncryptedTableIO(storage.withKeyService(service), keys)
+
+  override def open(path: String): InputStream = storage.open(path)
+  override def read(path: String): Array[Byte] = storage.read(path)
+  override private[iceberglite] def read(path: String, bounds: ReadBounds): Array[Byte] = storage.read(path, bounds)
+  override def readRange(path: String, offset: Long, length: Int): Array[Byte] =
+    storage.readRange(path, offset, length)
+  override def exists(path: String): Boolean = storage.exists(path)
+  override def info(path: String): Option[FileInfo] = storage.info(path)
+  override def isRemote(path: String): Boolean = storage.isRemote(path)
+
+  override def write(path: String, contents: Array[Byte]): Unit = {
+    check(path, contents)
+    storage.write(path, contents)
+  }
+
+  override def createExclusively(path: String, contents: Array[Byte]): Boolean = {
+    check(path, contents)
+    storage.createExclusively(path, contents)
+  }
+
+  override def replace(path: String, contents: Array[Byte]): Unit = {
+    check(path, contents)
+    storage.replace(path, contents)
+  }
+
+  override def replaceAsync(path: String, contents: Array[Byte]): Unit = {
+    check(path, contents)
+    storage.replaceAsync(path, contents)
+  }
+
+  /** Returns a new file to write, whose first bytes are checked before it is created. */
+  private[storage] def output(path: String): OutputFile = new CheckedOutput(DataOutput.of(storage, path))
+
+  override def delete(path: String): Unit = storage.delete(path)
+  override def deletionGroups(paths: Vector[String]): Vector[Vector[String]] = storage.deletionGroups(paths)
+  override def deleteAll(paths: Vector[String]): Vector[FailedDeletion] = storage.deleteAll(paths)
+  override def list(directory: String): Vector[FileInfo] = storage.list(directory)
+  override def listBelow(directory: String): Iterator[FileInfo] = storage.listBelow(directory)
+  override def makeDirectory(path: String): Unit = storage.makeDirectory(path)
+  override def deleteDirectory(path: String): Unit = storage.deleteDirectory(path)
+  override def deleteEmptyDirectory(path: String): Unit = storage.deleteEmptyDirectory(path)
+  override def renameDirectory(from: String, to: String): Unit = storage.renameDirectory(from, to)
+  override def defaultFileSystem: String = storage.defaultFileSystem
+  override def realDirectory(directory: String): String = storage.realDirectory(directory)
+
+  override def equals(that: Any): Boolean = that match {
+    case other: EncryptedTableIO => other.unguarded == storage
+    case _ => false
+  }
+
+  override def hashCode: Int = storage.hashCode
+}
+
+object EncryptedTableIO {
+  private val MagicLength = 4
+
+  /** The first bytes of files in the AES GCM stream format, and of Parquet files with an encrypted footer. */
+  private val Magics = Seq("AGS1", "PARE").map(_.getBytes(US_ASCII).toVector)
+
+  private val Unencrypted = Seq(".metadata.json", ".metadata.json.gz", ".gz.metadata.json", "version-hint.text")
+
+  /** Returns the storage of an encrypted table. */
+  def apply(storage: FileIO, keys: NewFileKeys): FileIO = new EncryptedTableIO(storage.unguarded, keys)
+
+  private def check(path: String, contents: Array[Byte]): Unit =
+    if (!Magics.contains(contents.iterator.take(MagicLength).toVector) && !Unencrypted.exists(path.endsWith)) {
+      throw Unsupported(
+        s"writing the file $path to an encrypted table without encryption",
+        "This operation cannot encrypt its files yet. Nothing was written. Run it with an engine that can"
+      )
+    }
+
+  /** A new file whose first bytes are kept until it is known that they are those of an encrypted file. */
+  final private class CheckedOutput(output: OutputFile) extends OutputFile {
+    override def create(blockSizeHint: Long): PositionOutputStream = checked(output.create(blockSizeHint))
+    override def createOrOverwrite(blockSizeHint: Long): PositionOutputStream =
+      checked(output.createOrOverwrite(blockSizeHint))
+    override def supportsBlockSize: Boolean = output.supportsBlockSize
+    override def defaultBlockSize: Long = output.defaultBlockSize
+    override def getPath: String = output.getPath
+
+    private def checked(create: => PositionOutputStream): PositionOutputStream =
+      new CheckedStream(output.getPath, () => create)
+  }
+
+  final private class CheckedStream(path: String, create: () => PositionOutputStream) extends PositionOutputStream {
+    private val first = new Array[Byte](MagicLength)
+    private var count = 0
+    private var opened = Option.empty[PositionOutputStream]
+
+    override def getPos: Long = opened.fold(count.toLong)(_.getPos)
+
+    override def write(byte: Int): Unit = write(Array(byte.toByte), 0, 1)
+
+    override def write(bytes: Array[Byte], offset: Int, length: Int): Unit = opened match {
+      case Some(out) => out.write(bytes, offset, length)
+      case None =>
+        val kept = math.min(MagicLength - count, length)
+        System.arraycopy(bytes, offset, first, count, kept)
+        count += kept
+        if (count == MagicLength) begin().write(bytes, offset + kept, length - kept)
+    }
+
+    private def begin(): PositionOutputStream = {
+      check(path, first)
+      val out = create()
+      opened = Some(out)
+      out.write(first, 0, MagicLength)
+      out
+    }
+
+    override def flush(): Unit = opened.foreach(_.flush())
+
+    override def close(): Unit = opened.foreach(_.close())
+  }
+}

@@ -1,0 +1,69 @@
+package iceberglite.spark.encryption
+
+import java.nio.file.{Files, Path}
+
+import scala.collection.JavaConverters._
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.connector.catalog.{Identifier, TableCatalog}
+
+import iceberglite.encryption.FileKey
+import iceberglite.scan.TableScan
+import iceberglite.spark.table.SparkTable
+import iceberglite.spark.{SharedSession, SparkCatalog}
+import iceberglite.spec.expr.Expression.AlwaysTrue
+
+/**
+ * A session with the catalogs `enc` of iceberg-lite and `encice` of Apache Iceberg on the same warehouse, with the same
+ * key management service. The catalog `nokms` of iceberg-lite has no such service.
+ */
+object EncryptedSession {
+  val warehouse: Path = Files.createDirectories(SharedSession.root.resolve("encrypted-warehouse"))
+
+  lazy val session: SparkSession = configured(SharedSession.liteExtensions)
+
+  /** A session with the extensions of Apache Iceberg. */
+  lazy val peerSession: SparkSession = configured(SharedSession.peerExtensions)
+
+  private def configured(base: SparkSession): SparkSession = {
+    val session = base.newSession()
+    val location = "warehouse" -> warehouse.toUri.toString
+    val lite = classOf[SparkCatalog].getName
+    val settings =
+      SharedSession.catalogConf(
+        "enc",
+        lite,
+        "type" -> "hadoop",
+        location,
+        "encryption.kms-impl" -> classOf[TestKeys].getName
+      ) ++
+        SharedSession.catalogConf("nokms", lite, "type" -> "hadoop", location) ++
+        SharedSession.catalogConf(
+          "encice",
+          SharedSession.PeerCatalog,
+          "catalog-impl" -> classOf[EncryptingPeerCatalog].getName,
+          location,
+          "cache-enabled" -> "false"
+        )
+    settings.foreach { case (key, value) => session.conf.set(key, value) }
+    session
+  }
+
+  /** The files of the warehouse below a directory. */
+  def files(directory: Path = warehouse): Vector[Path] = {
+    val walk = Files.walk(directory)
+    try walk.iterator.asScala.filter(Files.isRegularFile(_)).toVector
+    finally walk.close()
+  }
+
+  /** Returns the keys of the live data and delete files of all snapshots of a table. */
+  def keysOf(name: String): Vector[FileKey] = {
+    val Array(catalogName, namespace, table) = name.split('.')
+    val catalog = session.sessionState.catalogManager.catalog(catalogName).asInstanceOf[TableCatalog]
+    val loaded = catalog.loadTable(Identifier.of(Array(namespace), table)).asInstanceOf[SparkTable].table
+    loaded.metadata.snapshots.flatMap { snapshot =>
+      TableScan(loaded.tree(), Some(snapshot), AlwaysTrue, caseSensitive = true).plan().tasks
+        .flatMap(task => task.file +: task.deletes.map(_.file)).flatMap(FileKey.of)
+    }.distinct
+  }
+}
