@@ -2,8 +2,10 @@ package iceberglite
 
 import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.{Files, Paths}
+import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.atomic.AtomicInteger
 
+import scala.collection.JavaConverters._
 import scala.util.Random
 import scala.util.hashing.MurmurHash3
 
@@ -41,6 +43,30 @@ object Sampling {
   /** Returns the tags of a slow test. If `isAlwaysRun` is false, about three of four runs omit the test. */
   def slowSample(isAlwaysRun: Boolean): Seq[Tag] =
     if (isAlwaysRun || isOff || isSelected()) Seq(Slow) else Seq(Slow, OmittedBySample)
+
+  /**
+   * Adds [[OmittedBySample]] to half of the slow tests of a suite, which the seed selects by their names. `make nightly`
+   * runs all of them.
+   *
+   * @param tags the tags of the tests of the suite, by the name of the test
+   */
+  def halfOfSlow(suite: String, tags: Map[String, Set[String]]): Map[String, Set[String]] = {
+    def isOmitted(test: String): Boolean = MurmurHash3.productHash((seed, suite, test)) % 2 == 0
+    if (isOff || isFast) tags
+    else {
+      val (omitted, slow) = (tags.keySet.filter(isOmitted), tags.filter(_._2(Slow.name)).keySet)
+      recordHalf(suite, (omitted & slow).size, slow.size)
+      tags.map { case (test, own) => test -> (if (omitted(test) && slow(test)) own + OmittedBySample.name else own) }
+    }
+  }
+
+  private val halves = new ConcurrentHashMap[String, (Int, Int)]
+
+  private def recordHalf(suite: String, omitted: Int, slow: Int): Unit = {
+    halves.put(suite, (omitted, slow))
+    val (allOmitted, all) = halves.values.asScala.toVector.unzip
+    recordSkipped(allOmitted.sum, all.sum, s"slow tests of ${System.getProperty("iceberglite.project")}")
+  }
 
   /**
    * Returns pairs in which each value of both sequences occurs. The seed selects the pairs. `make nightly` gets all

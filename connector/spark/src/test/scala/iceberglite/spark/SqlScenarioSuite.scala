@@ -21,6 +21,9 @@ import iceberglite.Sampling
 class SqlScenarioSuite extends AnyFunSuite with SharedSession {
   import SqlScenarioSuite._
 
+  // The suite selects the scenarios itself.
+  override protected def isSampled: Boolean = false
+
   private val catalogs: Vector[ScenarioCatalog] = ScenarioCatalog.all(Paths.get("tests", "catalogs"))
   private val scenarios = SqlScenario.all(Paths.get("tests", "sql"))
 
