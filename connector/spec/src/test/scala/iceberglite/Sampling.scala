@@ -45,8 +45,8 @@ object Sampling {
     if (isAlwaysRun || isOff || isSelected()) Seq(Slow) else Seq(Slow, OmittedBySample)
 
   /**
-   * Adds [[OmittedBySample]] to half of the slow tests of a suite, which the seed selects by their names. `make nightly`
-   * runs all of them.
+   * Adds [[OmittedBySample]] to half of the slow tests of a suite, which the seed selects by their names. `make
+   * nightly` runs all of them.
    *
    * @param tags the tags of the tests of the suite, by the name of the test
    */

@@ -65,8 +65,8 @@ final class OperationError private[iceberglite] (
 
 /**
  * The failure of a Spark job that no error of the connector caused, for example of a user's function, with a condition.
- * It extends the class of Spark's own error, so that code which catches that class catches it too, and PySpark finds the
- * error of a Python function in its cause.
+ * It extends the class of Spark's own error, so that code which catches that class catches it too, and PySpark finds
+ * the error of a Python function in its cause.
  *
  * @param cause the cause of the failed job
  */

@@ -50,8 +50,8 @@ private[table] trait PartitionManagement extends SupportsAtomicPartitionManageme
     true
   }
 
-  override def purgePartition(ident: InternalRow): Boolean = throw UnsupportedFeature.purgePartition(name)
-  override def purgePartitions(idents: Array[InternalRow]): Boolean = throw UnsupportedFeature.purgePartition(name)
+  override def purgePartition(ident: InternalRow): Boolean = in(throw UnsupportedFeature.purgePartition(name))
+  override def purgePartitions(idents: Array[InternalRow]): Boolean = in(throw UnsupportedFeature.purgePartition(name))
 
   override def truncatePartition(ident: InternalRow): Boolean = in {
     if (!partitionExists(ident)) throw new NoSuchPartitionException(name, ident, partitionSchema)
@@ -60,13 +60,14 @@ private[table] trait PartitionManagement extends SupportsAtomicPartitionManageme
 
   override def truncatePartitions(idents: Array[InternalRow]): Boolean = in(dropPartitions(idents))
 
-  override def createPartitions(idents: Array[InternalRow], properties: Array[util.Map[String, String]]): Unit = {
+  override def createPartitions(idents: Array[InternalRow], properties: Array[util.Map[String, String]]): Unit = in {
     val advice = "Writes create partitions. To add existing files, use CALL system.add_files"
     throw UnsupportedFeature.operation(name, "ADD PARTITION of", advice)
   }
 
-  override def renamePartition(from: InternalRow, to: InternalRow): Boolean =
+  override def renamePartition(from: InternalRow, to: InternalRow): Boolean = in {
     throw UnsupportedFeature.operation(name, "RENAME PARTITION of", "UPDATE the rows of the partition instead")
+  }
 
   override def replacePartitionMetadata(ident: InternalRow, properties: util.Map[String, String]): Unit =
     in(rejectMetadata())
