@@ -5,7 +5,7 @@ import scala.collection.mutable
 import iceberglite.scan.deletes.{DeleteFile, EqualityIdColumns}
 import iceberglite.spec.IcebergError.InvalidMetadata
 import iceberglite.spec.expr.{Bind, Expression}
-import iceberglite.spec.expr.Expression.AlwaysFalse
+import iceberglite.spec.expr.Expression.{and, or, AlwaysFalse, And, BoxDisjoint, BoxIntersects, NotNull, Or}
 import iceberglite.spec.file.{Content, ContentFile}
 import iceberglite.spec.rest.{PlannedFile, ScanPlanJson, ScanPlanRequest}
 import iceberglite.storage.{FileIO, StoragePath}
@@ -65,10 +65,15 @@ final case class ServerScan(
 
   private def planned(bound: Expression, stats: Set[Int], untilRows: Option[Long]): ScanPlan = {
     val names = stats.toVector.sorted.flatMap(table.schema.names.get)
-    val request = ScanPlanRequest(snapshotId, bound, untilRows, caseSensitive, usesSnapshotSchema, names)
+    val requested = ServerScan.withoutBoxes(bound)
+    val isExact = requested == bound
+    // With another filter, the rows that the server counts need not match.
+    val minRows = untilRows.filter(_ => isExact)
+    val request = ScanPlanRequest(snapshotId, requested, minRows, caseSensitive, usesSnapshotSchema, names)
     val json = new ScanPlanJson(table.specs.byId, table.specs.sources, table.schema, caseSensitive)
     val result = planner.plan(request, json)
-    val tasks = new PlannedFileTasks(table, bound, caseSensitive).of(result.files)
+    val files = if (isExact) result.files else ServerScan.matching(result.files, bound)
+    val tasks = new PlannedFileTasks(table, bound, caseSensitive).of(files)
     ScanPlan(tasks, bound, report(tasks).withDeletesOf(tasks), StatsToKeep.Of(stats), result.io)
   }
 
@@ -83,6 +88,30 @@ final case class ServerScan(
     resultRecords = tasks.iterator.map(_.file.recordCountOrZero).sum,
     resultBytes = tasks.iterator.map(_.length).sum
   )
+}
+
+object ServerScan {
+
+  /**
+   * Returns a filter that is true for all rows for which the given bound filter is true. It has no filters on
+   * geometries, because the requests to a server have no form for them.
+   */
+  private def withoutBoxes(bound: Expression): Expression = bound match {
+    case And(left, right) => and(withoutBoxes(left), withoutBoxes(right))
+    case Or(left, right) => or(withoutBoxes(left), withoutBoxes(right))
+    case BoxIntersects(term, _) => NotNull(term)
+    case BoxDisjoint(term, _) => NotNull(term)
+    case other => other
+  }
+
+  /**
+   * Returns the files that may contain rows that match a filter which was not requested. Their residuals refer to
+   * another filter, and are dropped.
+   */
+  private def matching(files: Vector[PlannedFile], bound: Expression): Vector[PlannedFile] = {
+    val filter = new PartitionFilter(bound)
+    files.filter(f => filter.mightMatch(f.dataFile)).map(_.copy(residual = None))
+  }
 }
 
 /**

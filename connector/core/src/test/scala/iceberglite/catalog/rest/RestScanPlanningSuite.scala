@@ -15,12 +15,15 @@ import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError._
 import iceberglite.spec.TestMetadata.Edits
 import iceberglite.spec.expr.Expression
-import iceberglite.spec.expr.Expression.{AlwaysFalse, AlwaysTrue, Equal, GreaterThan}
+import iceberglite.spec.expr.Expression.{AlwaysFalse, AlwaysTrue, And, BoxIntersects, Equal, GreaterThan, Not, Or}
 import iceberglite.spec.expr.Term.Named
 import iceberglite.spec.file.{Content, ContentFile, FileFormat, MetricMaps}
+import iceberglite.spec.geo.{BoundingBox, PointBound}
 import iceberglite.spec.json.{ContentFileJson, JsonValue}
 import iceberglite.spec.table.NewTable
+import iceberglite.spec.types.NestedField
 import iceberglite.spec.types.Literal.{LongLiteral, StringLiteral}
+import iceberglite.spec.types.Type.{DefaultCrs, GeometryType}
 import iceberglite.storage.HadoopFileIO
 import iceberglite.table.{Table, TableIdentifier}
 import iceberglite.table.TestTables._
@@ -117,6 +120,37 @@ class RestScanPlanningSuite extends AnyFunSuite {
       val unfiltered = bodyOf(stub, s"POST $path/plan")
       assert(!Seq("filter", "min-rows-requested", "stats-fields").exists(unfiltered.has))
       assert(stub.requests.last.headers("x-iceberg-access-delegation") == "vended-credentials")
+    }
+  }
+
+  test("a filter on geometries is not sent: the files and their rows are tested here, and all files are requested") {
+    val columns = schema.copy(fields = schema.fields :+ NestedField.optional(3, "g", GeometryType(DefaultCrs)))
+    val spatial = NewTable(columns, byCategory().partitioning, Vector.empty, location, Map("format-version" -> "3"))
+      .metadata(new UUID(0, 7), 1000L)
+    def at(name: String, x: Double): ContentFile = {
+      val bound = Some(Map(3 -> PointBound(x, x, None, None).encode))
+      data(name).copy(metrics = MetricMaps(lowerBounds = bound, upperBounds = bound))
+    }
+    withServer { stub =>
+      stub.on(s"GET $path")(table(spatial, s"$location/metadata/00000-a.metadata.json"))
+      val residual = """{"type":"not-null","term":"g"}"""
+      stub.on(s"POST $path/plan")(completed(result(Seq(
+        task(at("near", 1), residual = residual),
+        task(at("far", 9), residual = residual),
+        task(data("unknown"), residual = "true")
+      ))))
+      val box = BoundingBox(0, 0, 2, 2)
+      def requested(filter: Expression, minRows: Option[Long] = None): (ScanPlan, JsonValue) =
+        (plan(load(stub), filter, minRows), bodyOf(stub, s"POST $path/plan"))
+      val id = GreaterThan(Named("id"), LongLiteral(3))
+      val (planned, body) = requested(And(BoxIntersects(Named("g"), box), id), Some(7))
+      assert(body("filter").json == """{"type":"and","left":{"type":"not-null","term":"g"},""" +
+        """"right":{"type":"gt","term":"id","value":3}}""")
+      assert(!body.has("min-rows-requested") && body("stats-fields").map(_.string) == Vector("id", "g"))
+      assert(planned.tasks.map(_.file.path) == Vector("near", "unknown").map(data(_).path))
+      assert(planned.tasks.forall(_.residual == planned.filter) && planned.filter.toString.contains("INTERSECTS"))
+      val (other, negated) = requested(Or(Not(BoxIntersects(Named("g"), box)), id))
+      assert(negated("filter")("left").json == residual && other.tasks.size == 3)
     }
   }
 
