@@ -21,6 +21,10 @@ final class SpatialCollector(t: PrimitiveType) {
    */
   def add(wkb: ByteBuffer, column: String): Unit = SpatialCollector.addTo(extent, wkb, column)
 
+  /** Adds a value. @param isChecked whether a value that is not WKB is an error */
+  def add(wkb: ByteBuffer, column: String, isChecked: Boolean): Unit =
+    if (isChecked) add(wkb, column) else addStored(wkb)
+
   /** Adds a value of a file, which another writer may not have checked. If it is not WKB, there are no bounds. */
   def addStored(wkb: ByteBuffer): Unit =
     try Wkb.addTo(extent, wkb)

@@ -167,7 +167,7 @@ final private[iceberglite] class FileRewriteJob(
     val info = new RewriteInfo(rows, Map(WriteOptions.OutputSpecId.key -> options.outputSpecId.toString))
     val settings = Settings.of(info.options, session, table.properties)
     val target = WriteAuditPublish.Target(SnapshotTarget.Main)
-    val plan = WritePlan.of(table, WriteRequest(info, settings, target, session, Nil), lineage)
+    val plan = WritePlan.of(table, WriteRequest(info, settings, target, session, Nil), lineage, copiesRows = true)
     plan.copy(
       files = plan.files.copy(targetSize = options.group.writeMaxFileSize),
       // The sort order of the table is not recorded: rows of many partitions are not sorted within each file.

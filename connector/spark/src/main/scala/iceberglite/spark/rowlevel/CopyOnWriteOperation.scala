@@ -65,7 +65,7 @@ final private[iceberglite] class CopyOnWriteOperation(val statement: RowLevelSta
    * distributed like the rows of other writes.
    */
   private def planOf(info: LogicalWriteInfo): WritePlan = if (overwrites)
-    RowPlans.of(statement, info, statement.distribution)
+    RowPlans.of(statement, info, statement.distribution, replacesFiles = true)
   else {
     val placement = new RewritePlacement(statement, context.read.fold(StatementFiles.Empty)(_.files).tasks)
     context.publishPacking(placement.packing)

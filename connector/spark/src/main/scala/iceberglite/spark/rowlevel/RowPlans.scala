@@ -14,11 +14,13 @@ private[rowlevel] object RowPlans {
    * Returns the plan for writing rows of a statement.
    *
    * @param distribution the distribution of the rows; if absent, they have the default distribution of ordinary writes
+   * @param replacesFiles whether the rows are both new rows and copies of rows, without a change column
    */
   def of(
       statement: RowLevelStatement,
       writeInfo: LogicalWriteInfo,
-      distribution: Option[DistributionMode] = None
+      distribution: Option[DistributionMode] = None,
+      replacesFiles: Boolean = false
   ): WritePlan = {
     val info: LogicalWriteInfo = new StatementWriteInfo(writeInfo, statement.options)
     val request = WriteRequest(
@@ -30,7 +32,8 @@ private[rowlevel] object RowPlans {
     )
     val lineage = if (statement.hasLineage) CarryOverColumns.Lineage else Vector.empty
     val changeColumnIndex = findChangeColumn(statement, info)
-    val plan = WritePlan.of(statement.table, request, lineage, distribution, changeColumnIndex)
+    val copiesRows = replacesFiles || changeColumnIndex.isDefined || !statement.addsRows
+    val plan = WritePlan.of(statement.table, request, lineage, distribution, changeColumnIndex, copiesRows)
     val checked = if (statement.addsRows) plan.withConstraints else plan
     checked.copy(
       rows = checked.rows.copy(changeColumnIndex = changeColumnIndex),

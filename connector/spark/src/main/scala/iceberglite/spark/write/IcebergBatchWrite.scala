@@ -72,7 +72,8 @@ final private[iceberglite] class TaskWriterFactory private (
   override def createWriter(partitionId: Int, taskId: Long): TaskWriter = {
     val names = new DataFileNames(partitionId, taskId, operationId, files.format.format.extension)
     val taskFiles = new TaskFiles(files, names, if (sorted) files.sortOrder else SortOrder.Unsorted, io, table)
-    new TaskWriter(taskFiles, routerTo(taskFiles), rows.changeColumnIndex, rows.check.map(_.newChecker()))
+    val geometries = if (rows.isChecked) GeometryCheck.of(rows) else None
+    new TaskWriter(taskFiles, routerTo(taskFiles), rows.changeColumnIndex, rows.check.map(_.newChecker()), geometries)
   }
 
   private def routerTo(taskFiles: TaskFiles): RowRouter =

@@ -17,14 +17,17 @@ import iceberglite.spec.partition.PartitionTuple
  *   column
  * @param constraints checks new rows against the CHECK constraints and generated columns of the table; absent if there
  *   are none. Unchanged rows are not checked
+ * @param geometries checks the geometries of new rows; absent if the files check those of all rows
  */
 final private[iceberglite] class TaskWriter(
     files: TaskFiles,
     router: RowRouter,
     changeColumnIndex: Option[Int],
-    constraints: Option[RowChecker]
+    constraints: Option[RowChecker],
+    geometries: Option[GeometryCheck]
 ) extends DataWriter[InternalRow] {
   private val checker = constraints.orNull
+  private val geometryCheck = geometries.orNull
   private val changeOrdinal = changeColumnIndex.getOrElse(-1)
   private var records = 0L
   private var inserted = 0L
@@ -32,8 +35,10 @@ final private[iceberglite] class TaskWriter(
   private var deleted = 0L
 
   override def write(row: InternalRow): Unit = if (changeOrdinal < 0 || countChange(row.getInt(changeOrdinal))) {
-    if (checker != null && (changeOrdinal < 0 || RowChangeCode.isChange(row.getInt(changeOrdinal))))
-      checker.require(row)
+    if (changeOrdinal < 0 || RowChangeCode.isChange(row.getInt(changeOrdinal))) {
+      if (checker != null) checker.require(row)
+      if (geometryCheck != null) geometryCheck.require(row)
+    }
     router.put(row)
     records += 1
   }

@@ -69,8 +69,8 @@ private[write] object WriteConstraints {
     val target = SparkTypes.toSpark(column.fieldType)
     input.find(_.field.id == column.id) match {
       case None => Literal(null, target)
-      case Some(InputField(_, InputSource.Constant(value), _, _, _, _)) => Literal(value.orNull, target)
-      case Some(field @ InputField(_, InputSource.Rows(ordinal), _, dataType, _, _)) =>
+      case Some(InputField(_, InputSource.Constant(value), _, _, _, _, _)) => Literal(value.orNull, target)
+      case Some(field @ InputField(_, InputSource.Rows(ordinal), _, dataType, _, _, _)) =>
         converted(part(ordinal, dataType), field, column, target)
     }
   }

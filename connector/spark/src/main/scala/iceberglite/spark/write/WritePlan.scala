@@ -168,6 +168,7 @@ private[iceberglite] object WritePlan {
    * @param lineage the row lineage fields that the rows contain in addition to the table's columns
    * @param distribution the distribution of the rows; if absent, the settings determine the distribution
    * @param unstoredColumn the index of a column of the rows that is not stored
+   * @param copiesRows whether some of the rows come from existing files
    * @throws iceberglite.spec.IcebergError if a setting or a column is not valid for the table
    */
   def of(
@@ -175,11 +176,13 @@ private[iceberglite] object WritePlan {
       request: WriteRequest,
       lineage: Vector[NestedField] = Vector.empty,
       distribution: Option[DistributionMode] = None,
-      unstoredColumn: Option[Int] = None
+      unstoredColumn: Option[Int] = None,
+      copiesRows: Boolean = false
   ): WritePlan = {
     val settings = request.settings
     val columns = table.schema.copy(fields = table.schema.fields ++ lineage)
-    val input = inputOf(table.name, columns, request, unstoredColumn)
+    val checked = inputOf(table.name, columns, request, unstoredColumn)
+    val input = if (copiesRows) checked.map(_.withoutGeometryChecks) else checked
     val spec = specOf(table, settings)
     // Reject unsupported partitioning before tasks are started.
     Partitioner.of(spec, input)
@@ -266,7 +269,7 @@ private[iceberglite] object WritePlan {
    * columns.
    */
   private def schemaOf(table: Table, input: Vector[InputField]): Schema = {
-    val writtenIds = input.collect { case InputField(field, InputSource.Rows(_), _, _, _, _) => field.id }.toSet
+    val writtenIds = input.collect { case InputField(field, InputSource.Rows(_), _, _, _, _, _) => field.id }.toSet
     table.schema.copy(fields = table.schema.fields.filter(f => writtenIds(f.id)))
   }
 

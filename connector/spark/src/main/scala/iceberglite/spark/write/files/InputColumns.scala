@@ -54,6 +54,8 @@ private[iceberglite] object InputSource {
  * @param dataType the type of the values in the rows
  * @param parts the fields of a struct, the element of a list, the key and value of a map, or the two parts of a variant
  * @param hasBounds whether the files' metrics may contain bounds of the values
+ * @param checksGeometries whether storing a geometry that is not WKB is an error. It must not be for rows of existing
+ *   files, because other writers may not have checked them; then such a value prevents the bounds of its file
  */
 final private[iceberglite] case class InputField(
     field: NestedField,
@@ -61,7 +63,8 @@ final private[iceberglite] case class InputField(
     isStored: Boolean,
     dataType: DataType,
     parts: Vector[InputField],
-    hasBounds: Boolean = true
+    hasBounds: Boolean = true,
+    checksGeometries: Boolean = true
 ) extends RowField[InputField] {
 
   /** The index of the value in the rows. It is not used for a field that the rows lack. */
@@ -74,6 +77,10 @@ final private[iceberglite] case class InputField(
     case struct: SparkStruct => struct.length
     case _ => parts.size
   }
+
+  /** Returns the field without the check of geometries. */
+  def withoutGeometryChecks: InputField =
+    copy(parts = parts.map(_.withoutGeometryChecks), checksGeometries = false)
 }
 
 private[iceberglite] object InputField {

@@ -84,15 +84,17 @@ sealed abstract private[write] class BytesTally extends ColumnTally {
 }
 
 /**
- * Checks values of type geometry or geography, and collects their bounds.
+ * Collects the bounds of values of type geometry or geography.
  *
  * @param column the full name of the column, for messages
+ * @param isChecked whether a value that is not WKB is an error
  */
-final private[write] class SpatialTally(columnType: PrimitiveType, column: String) extends BytesTally {
+final private[write] class SpatialTally(columnType: PrimitiveType, column: String, isChecked: Boolean)
+    extends BytesTally {
   private val collector = new SpatialCollector(columnType)
 
   override def add(bytes: Array[Byte], offset: Int, length: Int): Unit =
-    collector.add(ByteBuffer.wrap(bytes, offset, length), column)
+    collector.add(ByteBuffer.wrap(bytes, offset, length), column, isChecked)
 
   override def bounds: Option[(Literal, Literal)] = collector.values.bounds
 }

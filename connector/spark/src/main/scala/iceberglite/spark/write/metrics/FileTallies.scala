@@ -41,7 +41,8 @@ final private[write] class FileTallies(modes: MetricsModes) {
 
   /** @param column the full name of the column, for messages */
   def ofBytes(field: InputField, t: PrimitiveType, column: String, counted: Boolean): BytesTally =
-    if (SpatialCollector.isSpatial(t)) registered(field.field, counted, new SpatialTally(t, column))
+    if (SpatialCollector.isSpatial(t))
+      registered(field.field, counted, new SpatialTally(t, column, field.checksGeometries))
     else registered(field.field, counted, new OrderedTally(t, counted && field.hasBounds && hasBounds(field.field)))
 
   private def hasBounds(field: NestedField): Boolean = modes.of(field.id) match {

@@ -125,14 +125,14 @@ final private[parquet] class ParquetBinaryLeaf(target: LeafColumn) extends LeafW
     else column.write(Binary.fromReusedByteArray(values.getBinary(ordinal)), repetition, definition)
 }
 
-/** Writes values of types geometry and geography after a check. */
-final private[parquet] class ParquetGeometryLeaf(target: LeafColumn, collector: SpatialCollector)
+/** Writes values of types geometry and geography. @param isChecked whether a value that is not WKB is an error */
+final private[parquet] class ParquetGeometryLeaf(target: LeafColumn, collector: SpatialCollector, isChecked: Boolean)
     extends LeafWriter(target) {
   override def write(values: SpecializedGetters, ordinal: Int, repetition: Int): Unit =
     if (values.isNullAt(ordinal)) writeNull(repetition)
     else {
       val wkb = values.getBinary(ordinal)
-      collector.add(java.nio.ByteBuffer.wrap(wkb), target.name)
+      collector.add(java.nio.ByteBuffer.wrap(wkb), target.name, isChecked)
       column.write(Binary.fromReusedByteArray(wkb), repetition, definition)
     }
 

@@ -60,8 +60,8 @@ private[parquet] object RowShredder {
       case UuidType => new ParquetUuidLeaf(column)
       case FixedType(_) => new ParquetFixedLeaf(column)
       case BinaryType => new ParquetBinaryLeaf(column)
-      case t: GeometryType => new ParquetGeometryLeaf(column, new SpatialCollector(t))
-      case t: GeographyType => new ParquetGeometryLeaf(column, new SpatialCollector(t))
+      case t: GeometryType => new ParquetGeometryLeaf(column, new SpatialCollector(t), input.checksGeometries)
+      case t: GeographyType => new ParquetGeometryLeaf(column, new SpatialCollector(t), input.checksGeometries)
       case other =>
         throw Unsupported(s"writing column ${column.name} of type $other", "Remove the column from the table")
     }
