@@ -5,9 +5,17 @@ import java.util.Arrays
 
 import scala.util.control.NonFatal
 
-import org.locationtech.jts.geom.Geometry
+import org.locationtech.jts.geom.{Geometry, PrecisionModel}
 import org.locationtech.jts.geom.prep.{PreparedGeometry, PreparedGeometryFactory}
-import org.locationtech.jts.io.{Ordinate, ParseException, WKBReader, WKTReader, WKTWriter}
+import org.locationtech.jts.io.{
+  ByteArrayInStream,
+  Ordinate,
+  OrdinateFormat,
+  ParseException,
+  WKBReader,
+  WKTReader,
+  WKTWriter
+}
 
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.geo.{BoundingBox, Extent, Wkb}
@@ -18,6 +26,11 @@ import iceberglite.spec.geo.{BoundingBox, Extent, Wkb}
  */
 private[iceberglite] object Geometries {
   private val ShownCharacters = 100
+
+  /** Lets JTS write all digits of coordinates. By default, it writes at most 16 digits after the decimal point. */
+  private object AllDigits extends PrecisionModel {
+    override def getMaximumSignificantDigits: Int = OrdinateFormat.MAX_FRACTION_DIGITS
+  }
 
   /**
    * Returns the box that contains all coordinates; absent if the geometry is empty.
@@ -38,7 +51,7 @@ private[iceberglite] object Geometries {
       throw InvalidArgument("WKT", shortened(wkt), s"The text is not a geometry. ${shortened(reason)}")
     if (wkt.trim.regionMatches(true, 0, "SRID=", 0, 5))
       invalid("Remove the SRID: the column has the coordinate reference system")
-    if (depth(wkt) > Wkb.MaxDepth) invalid(s"More than ${Wkb.MaxDepth} parentheses contain each other")
+    WktSyntax.fault(wkt).foreach(invalid)
     try checked(IsoWkb.of(new WKTReader().read(wkt)))
     catch {
       case e @ (_: ParseException | _: IllegalArgumentException) => invalid(String.valueOf(e.getMessage))
@@ -49,28 +62,21 @@ private[iceberglite] object Geometries {
   private def shortened(text: String): String =
     if (text.length > ShownCharacters) s"${text.take(ShownCharacters)}..." else text
 
-  /** Returns the maximum number of parentheses that contain each other. JTS uses a stack frame for each of them. */
-  private def depth(text: String): Int = {
-    var (current, most) = (0, 0)
-    text.foreach { c =>
-      if (c == '(') current += 1 else if (c == ')') current -= 1
-      most = math.max(most, current)
-    }
-    most
-  }
-
   /** Returns well-known text (WKT). @throws InvalidArgument if the bytes are not WKB */
   def toText(wkb: Array[Byte]): String = {
     val geometry = parsed(wkb)
     val (hasZ, hasM) = IsoWkb.ordinatesOf(geometry)
     val writer = new WKTWriter(2 + (if (hasZ) 1 else 0) + (if (hasM) 1 else 0))
+    writer.setPrecisionModel(AllDigits)
     if (hasM && !hasZ) writer.setOutputOrdinates(Ordinate.createXYM)
     writer.write(geometry)
   }
 
   private def parsed(wkb: Array[Byte]): Geometry = {
     checked(wkb)
-    in(wkb)(new WKBReader().read(wkb))
+    // For arrays, JTS limits the number of parts by the length, and rejects geometries with many empty parts. Here, the
+    // counts have been checked.
+    in(wkb)(new WKBReader().read(new ByteArrayInStream(wkb)))
   }
 
   /** Runs an operation of JTS. @throws InvalidArgument if JTS rejects the geometry */
@@ -83,20 +89,47 @@ private[iceberglite] object Geometries {
     }
 
   /**
-   * A geometry with which many others are compared.
+   * Whether two geometries have a common point. Geometries whose boxes have none are not parsed.
    *
+   * @param latest the latest second arguments, one of which is usually the constant of a filter
    * @throws InvalidArgument if the bytes are not WKB
    */
-  final class Prepared(val wkb: Array[Byte]) {
-    private val extent: Option[BoundingBox] = box(wkb)
-    private val geometry: PreparedGeometry = PreparedGeometryFactory.prepare(parsed(wkb))
+  def intersect(wkb: Array[Byte], other: Array[Byte], latest: LatestGeometries): Boolean = {
+    val known = latest.of(other)
+    val (mine, theirs) = (box(wkb), known.box)
+    mine.exists(a => theirs.exists(_.intersects(a))) && in(wkb)(known.intersects(parsed(wkb)))
+  }
 
-    /** Whether the geometries have a common point. Geometries whose boxes have none are not parsed. */
-    def intersects(other: Array[Byte]): Boolean = {
-      val extents = for (mine <- extent; theirs <- box(other)) yield mine.intersects(theirs)
-      extents.contains(true) && in(other)(geometry.intersects(parsed(other)))
+  /**
+   * The latest geometries of one thread. A geometry that occurs again is prepared, so that many others are compared
+   * with it in less time. To prepare a geometry that occurs only once would take more time than it saves.
+   */
+  final class LatestGeometries {
+    private val Size = 4
+
+    // The most recently used geometry is the first.
+    private val entries = new Array[LatestGeometry](Size)
+
+    private[Geometries] def of(wkb: Array[Byte]): LatestGeometry = {
+      val found = entries.indexWhere(e => e != null && e.isOf(wkb))
+      val entry = if (found < 0) new LatestGeometry(wkb) else entries(found)
+      System.arraycopy(entries, 0, entries, 1, if (found < 0) Size - 1 else found)
+      entries(0) = entry
+      entry
     }
+  }
+
+  final private class LatestGeometry(wkb: Array[Byte]) {
+    private var comparisons = 0
+    lazy val box: Option[BoundingBox] = Geometries.box(wkb)
+    private lazy val geometry: Geometry = parsed(wkb)
+    private lazy val prepared: PreparedGeometry = PreparedGeometryFactory.prepare(geometry)
 
     def isOf(bytes: Array[Byte]): Boolean = (bytes eq wkb) || Arrays.equals(bytes, wkb)
+
+    def intersects(other: Geometry): Boolean = {
+      comparisons += 1
+      if (comparisons == 1) geometry.intersects(other) else prepared.intersects(other)
+    }
   }
 }

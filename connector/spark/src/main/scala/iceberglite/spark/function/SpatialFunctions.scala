@@ -76,11 +76,12 @@ private[iceberglite] object SpatialFunctions {
 
   case object MakeBox extends Spatial[Array[Byte]]("st_box", Seq.fill(4)(DoubleType), BinaryType) {
     def invoke(xMin: Double, yMin: Double, xMax: Double, yMax: Double): Array[Byte] = in {
-      val box = BoundingBox.of(xMin, yMin, xMax, yMax).getOrElse(throw InvalidArgument(
+      val isFinite = Seq(xMin, yMin, xMax, yMax).forall(side => !side.isInfinite)
+      val box = BoundingBox.of(xMin, yMin, xMax, yMax).filter(_ => isFinite).getOrElse(throw InvalidArgument(
         "box",
         s"$xMin, $yMin, $xMax, $yMax",
-        "It needs xmin <= xmax and ymin <= ymax, without NaN. For a box across the antimeridian, combine the two " +
-          "conditions of the boxes on both sides with OR"
+        "It needs xmin <= xmax and ymin <= ymax, without NaN and infinity. For a box across the antimeridian, " +
+          "combine the two conditions of the boxes on both sides with OR"
       ))
       IsoWkb.rectangle(box)
     }
@@ -90,22 +91,12 @@ private[iceberglite] object SpatialFunctions {
 
   case object Intersects extends Spatial[java.lang.Boolean]("st_intersects", Seq.fill(2)(BinaryType), BooleanType) {
 
-    /** The latest second argument, which is usually the same for all rows of a query. */
-    @transient @volatile private var latest: Geometries.Prepared = _
-
-    private def prepared(wkb: Array[Byte]): Geometries.Prepared = {
-      val cached = latest
-      if (cached != null && cached.isOf(wkb)) cached
-      else {
-        val created = new Geometries.Prepared(wkb)
-        latest = created
-        created
-      }
-    }
+    // Each task is a thread. Threads do not share the geometries, because the queries that they run may differ.
+    @transient private lazy val latest = ThreadLocal.withInitial(() => new Geometries.LatestGeometries)
 
     def invoke(geometry: Array[Byte], other: Array[Byte]): java.lang.Boolean =
       if (geometry == null || other == null) null
-      else in(Boolean.box(prepared(other).intersects(geometry)))
+      else in(Boolean.box(Geometries.intersect(geometry, other, latest.get)))
 
     override protected def valueOf(input: InternalRow): java.lang.Boolean =
       invoke(input.getBinary(0), input.getBinary(1))

@@ -37,11 +37,13 @@ class SpatialFunctionsSuite extends AnyFunSuite with WriteFixture {
       "MULTIPOLYGON (((0 0, 4 0, 4 4, 0 0)))",
       "GEOMETRYCOLLECTION (POINT (1 2), GEOMETRYCOLLECTION (LINESTRING (0 0, 1 1)))",
       "GEOMETRYCOLLECTION EMPTY",
-      "POINT (1.7976931348623157E308 4.9E-324)"
+      "POINT (123456789012345680 -0.1)"
     )
-    texts.foreach { text =>
-      val expected = if (text.contains("E308")) value(s"st_astext(st_geomfromtext('$text'))") else text
-      assert(value(s"st_astext(st_aswkb(st_geomfromwkb(st_geomfromtext('$text'))))") == expected)
+    texts.foreach(text => assert(value(s"st_astext(st_aswkb(st_geomfromwkb(st_geomfromtext('$text'))))") == text))
+    Seq("1.7976931348623157E308 4.9E-324", "1.0000000000000002E-5 0.30000000000000004", "-1E-17 -0.0").foreach { xy =>
+      val point = s"st_geomfromtext('POINT ($xy)')"
+      val Array(x, y) = xy.split(' ')
+      assert(value(s"hex(st_geomfromtext(st_astext($point)))") == value(s"hex(st_point(double('$x'), double('$y')))"))
     }
     assert(value("hex(st_geomfromtext('POINT Z (1 2 3)'))") ==
       "01E9030000000000000000F03F00000000000000400000000000000840")
@@ -81,6 +83,27 @@ class SpatialFunctionsSuite extends AnyFunSuite with WriteFixture {
       Seq(Row(true), Row(false), Row(null)))
   }
 
+  test("geometries with thousands of empty parts are read") {
+    val lines = Seq.fill(3000)("LINESTRING EMPTY").mkString("GEOMETRYCOLLECTION (", ", ", ", POINT (1 2))")
+    assert(value(s"st_astext(st_geomfromtext('$lines'))") == lines)
+    assert(value(s"st_intersects(st_point(1, 2), st_geomfromtext('$lines'))") == true)
+  }
+
+  test("geometries that are compared with many others have the same results, in any order of both arguments") {
+    val shapes = Seq("POLYGON ((0 0, 4 0, 4 4, 0 4, 0 0))", "LINESTRING (0 0, 9 9)", "POINT (3 3)", "POINT EMPTY") ++
+      Seq("GEOMETRYCOLLECTION (POINT (8 8), LINESTRING (0 5, 5 0))", "MULTIPOINT ((1 0), (6 6))", "POINT (5 0)")
+    val wkb = shapes.map(Geometries.fromText)
+    val latest = new Geometries.LatestGeometries
+    def intersect(a: Int, b: Int) = Geometries.intersect(wkb(a).clone, wkb(b).clone, latest)
+    val indices = shapes.indices
+    val expected = for (b <- indices; a <- indices)
+      yield (a, b) -> Geometries.intersect(wkb(a), wkb(b), new Geometries.LatestGeometries)
+    assert(expected.count(_._2) == 22)
+    // In the first order, the second argument is the same many times; in the second order, it is always another.
+    for (order <- Seq(expected, expected.sortBy(_._1), expected, expected ++ expected); ((a, b), result) <- order)
+      assert(intersect(a, b) == result, s"${shapes(a)} ${shapes(b)}")
+  }
+
   test("invalid text, bytes and boxes are errors that name the function", SparkRules.spatialFunctions) {
     Seq(
       "POINT (1)",
@@ -89,7 +112,14 @@ class SpatialFunctionsSuite extends AnyFunSuite with WriteFixture {
       "",
       "POLYGON ((0 0, 1 1, 2 2, 3 3))",
       "LINESTRING (1 1)",
-      "POINT (a b)"
+      "POINT (a b)",
+      "POINT (1 2) garbage",
+      "POINT (1 2))",
+      "POINT (1 2) POINT (3 4)",
+      "POINT EMPTY (1 2)",
+      "POINT EMPTY EMPTY",
+      "POINT (1 2)#",
+      "(1 2)"
     )
       .foreach { text =>
         val error = failure(s"st_geomfromtext('$text')")
@@ -98,6 +128,12 @@ class SpatialFunctionsSuite extends AnyFunSuite with WriteFixture {
     assert(failure("st_geomfromtext('SRID=4326;POINT (1 2)')").contains("Remove the SRID"))
     val deep = "concat(repeat('GEOMETRYCOLLECTION (', 20000), 'POINT (1 2)', repeat(')', 20000))"
     assert(failure(s"st_geomfromtext($deep)").contains("More than 64 parentheses"))
+    // JTS skips comments. If their parentheses were counted, its parser would need a deep stack for the others.
+    val comment = "concat('#', repeat(')', 30000), '\\n', repeat('GEOMETRYCOLLECTION (', 20000))"
+    assert(failure(s"st_geomfromtext($comment)").contains("It contains the character #"))
+    val closed = "concat('POINT ', repeat(')', 30000), repeat('GEOMETRYCOLLECTION (', 20000))"
+    assert(failure(s"st_geomfromtext($closed)").contains("Invalid value for WKT"))
+    assert(failure("st_geomfromtext('POINT (1 2) POINT (3 4)')").contains("Text follows the geometry: POINT (3 4)"))
     assert(failure("st_geomfromtext(concat('POINT (', repeat('9', 1000000), 'x)'))").length < 20000)
     Seq("st_astext", "st_geomfromwkb", "st_aswkb").foreach { function =>
       assert(failure(s"$function(X'0102')").contains("The bytes are not a geometry"))
@@ -108,6 +144,7 @@ class SpatialFunctionsSuite extends AnyFunSuite with WriteFixture {
     assert(failure("st_box(170, 0, -170, 1)").contains("across the antimeridian"))
     assert(failure("st_box(0, 0, 'NaN', 1)").contains("st_box"))
     assert(failure("st_box(0, 0, double('NaN'), 1)").contains("without NaN"))
+    assert(failure("st_box(double('-Infinity'), 0, 1, 1)").contains("without NaN and infinity"))
     assert(failure("st_point('a', 1)").contains("use st_point(x, y)"))
     assert(failure("st_astext('POINT (1 2)')").contains("use st_astext(geometry)"))
   }
