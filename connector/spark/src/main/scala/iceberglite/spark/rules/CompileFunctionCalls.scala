@@ -1,6 +1,6 @@
 package iceberglite.spark.rules
 
-import org.apache.spark.sql.catalyst.expressions.{ApplyFunctionExpression, Literal, V2ExpressionUtils}
+import org.apache.spark.sql.catalyst.expressions.{And, ApplyFunctionExpression, Literal, V2ExpressionUtils}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
 
@@ -19,6 +19,9 @@ private[iceberglite] object CompileFunctionCalls extends Rule[LogicalPlan] {
     case ApplyFunctionExpression(Functions.Interpreted(function), arguments) =>
       V2ExpressionUtils.resolveScalarFunction(function, arguments)
     // Scans have used the test, and the condition from which it was derived is more exact.
+    case And(condition, SpatialCondition.Test()) => condition
     case SpatialCondition.Test() => Literal.TrueLiteral
+    // The function prepares its second argument if it is the same for many rows.
+    case SpatialCondition.ConstantFirst(swapped) => swapped
   }
 }

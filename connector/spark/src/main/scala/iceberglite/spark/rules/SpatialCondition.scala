@@ -1,7 +1,7 @@
 package iceberglite.spark.rules
 
 import org.apache.spark.sql.catalyst.expressions.objects.Invoke
-import org.apache.spark.sql.catalyst.expressions.{ApplyFunctionExpression, EqualTo, Expression, Literal}
+import org.apache.spark.sql.catalyst.expressions.{ApplyFunctionExpression, EqualTo, Expression, Literal, Or}
 
 import iceberglite.spark.error.SparkErrors
 import iceberglite.spark.function.{Geometries, SpatialFunctions}
@@ -43,10 +43,11 @@ private[rules] object SpatialCondition {
     EqualTo(ApplyFunctionExpression(SpatialFunctions.BoxTest, column +: sides), Literal(1))
   }
 
-  /** Matches the condition of [[test]]. */
+  /** Matches the condition of [[test]], and a disjunction that contains it. */
   object Test {
     def unapply(e: Expression): Boolean = e match {
       case EqualTo(ApplyFunctionExpression(SpatialFunctions.BoxTest, _), _) => true
+      case Or(left, right) => unapply(left) || unapply(right)
       case _ => false
     }
   }
@@ -55,6 +56,15 @@ private[rules] object SpatialCondition {
   private object Constant {
     def unapply(e: Expression): Option[BoundingBox] = e match {
       case Literal(wkb: Array[Byte], _) => SparkErrors.in(SpatialFunctions.Intersects.name)(Geometries.box(wkb))
+      case _ => None
+    }
+  }
+
+  /** Returns a call of `st_intersects` with a constant first argument with its arguments swapped. */
+  object ConstantFirst {
+    def unapply(e: Expression): Option[Expression] = e match {
+      case call @ Invoke(Literal(SpatialFunctions.Intersects, _), _, _, Seq(first: Literal, other), _, _, _, _)
+          if !other.isInstanceOf[Literal] => Some(call.copy(arguments = Seq(other, first)))
       case _ => None
     }
   }

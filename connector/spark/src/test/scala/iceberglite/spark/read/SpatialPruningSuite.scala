@@ -8,6 +8,9 @@ import org.apache.iceberg.types.Types
 import org.apache.iceberg.{Schema => PeerSchema}
 import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.{Row, SparkSession}
+import org.apache.spark.sql.catalyst.expressions.Literal
+import org.apache.spark.sql.catalyst.expressions.objects.Invoke
+import org.apache.spark.sql.execution.FilterExec
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
@@ -114,6 +117,20 @@ class SpatialPruningSuite extends AnyFunSuite with JavaTables with WriteFixture 
     assert(rows(s"SELECT count(*) FROM $table WHERE $two OR id < 6") == Seq(Row(4L)))
     sql(s"UPDATE $table SET g = $functions.st_point(4, 4) WHERE $functions.st_intersects(g, $functions.st_point(9, 9))")
     assert(ids(two, table) == Seq(9L))
+  }
+
+  test("a filter with OR tests each row once, and a constant is the second argument of the function") {
+    val table = newTable()
+    sql(s"CREATE TABLE $table (id BIGINT, g GEOMETRY) USING iceberg TBLPROPERTIES ('format-version' = '3')")
+    sql(s"INSERT INTO $table VALUES (1, $functions.st_point(1, 1)), (2, $functions.st_point(2, 2))")
+    val test = s"$functions.st_intersects($functions.st_box(0, 0, 1, 1), g)"
+    val filters = sql(s"SELECT id FROM $table WHERE $test OR id = 7").queryExecution.executedPlan.collect {
+      case f: FilterExec => f.condition
+    }
+    assert(filters.size == 1 && filters.head.toString.split("id#").length == 2, filters)
+    val Seq(call) = filters.head.collect { case i: Invoke => i }
+    assert(call.arguments.last.isInstanceOf[Literal] && !call.arguments.head.isInstanceOf[Literal], filters)
+    assert(ids(s"$test OR id = 2", table) == Seq(1L, 2L) && ids(test, table) == Seq(1L))
   }
 
   test("without the extensions, functions work, and filters skip no files") {
