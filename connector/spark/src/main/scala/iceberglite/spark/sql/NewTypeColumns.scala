@@ -3,6 +3,7 @@ package iceberglite.spark.sql
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.parser.{ParseException, SqlBaseParser}
 import org.apache.spark.sql.catalyst.plans.logical.{AddColumns, CreateTable, LogicalPlan, ReplaceTable, TableSpecBase}
+import org.apache.spark.sql.connector.catalog.{CatalogPlugin, Identifier}
 import org.apache.spark.sql.execution.{SparkSqlAstBuilder, SparkSqlParser}
 import org.apache.spark.sql.types.DataType
 
@@ -23,22 +24,43 @@ final private[sql] class NewTypeColumns(session: SparkSession) {
    * Parses a statement.
    *
    * @param sql the text, in which variables have been replaced by their values
-   * @return absent for other statements and for invalid text, for which Spark's parser reports the error
+   * @param other parses other statements
+   * @throws ParseException if the text is invalid
    */
-  def parse(sql: String): Option[LogicalPlan] =
+  def parse(sql: String)(other: => LogicalPlan): LogicalPlan = tableWithType(sql) match {
+    case Some((catalog: LiteCatalog, ident)) =>
+      val parsed =
+        try Right(planOf(sql, catalog, ident))
+        catch { case e: ParseException => Left(e) }
+      parsed match {
+        case Right(plan) => plan.getOrElse(other)
+        case Left(error) =>
+          try other
+          catch {
+            // The other parser does not know the types, so it reports the first of them instead of the error.
+            case _: ParseException if !isSession(catalog) => throw error.withCommand(sql)
+          }
+      }
+    case _ => other
+  }
+
+  private def planOf(sql: String, catalog: LiteCatalog, ident: Identifier): Option[LogicalPlan] = {
+    val types = ListedTypes.in(sql)
+    Some(new ParserOfTypes(types).parsePlan(types.sql)).filter {
+      case create: CreateTable => isOwn(create.tableSpec, isSession(catalog))
+      case replace: ReplaceTable => isOwn(replace.tableSpec, isSession(catalog))
+      case _: AddColumns => !isSession(catalog) || catalog.isIcebergTable(ident)
+      case _ => false
+    }
+  }
+
+  private def isSession(catalog: CatalogPlugin): Boolean = catalog.name == CatalogNames.SessionCatalog
+
+  /** Returns the table of a statement that may define columns, and contains the name of a type. */
+  private def tableWithType(sql: String): Option[(CatalogPlugin, Identifier)] =
     try {
       val reader = new SqlReader(sql)
-      val table = tableOf(reader).filter(_ => containsType(reader)).map(CatalogNames.resolve(session, _))
-      table.collect { case (catalog: LiteCatalog, ident) => (catalog, ident) }.flatMap { case (catalog, ident) =>
-        val inSessionCatalog = catalog.name == CatalogNames.SessionCatalog
-        val types = ListedTypes.in(sql)
-        Some(new ParserOfTypes(types.listed).parsePlan(types.sql)).filter {
-          case create: CreateTable => isOwn(create.tableSpec, inSessionCatalog)
-          case replace: ReplaceTable => isOwn(replace.tableSpec, inSessionCatalog)
-          case _: AddColumns => !inSessionCatalog || catalog.isIcebergTable(ident)
-          case _ => false
-        }
-      }
+      tableOf(reader).filter(_ => containsType(reader)).map(CatalogNames.resolve(session, _))
     } catch { case _: ParseException => None }
 
   private def tableOf(reader: SqlReader): Option[Seq[String]] = {
@@ -65,55 +87,73 @@ private object NewTypeColumns {
   private val Spatial = Seq(SpatialUdt.Geometry, SpatialUdt.Geography)
   private val Names = Variant +: Spatial
 
-  /** Spark's parser with the types. @param listed the types to which numbers in parentheses refer */
-  final private class ParserOfTypes(listed: Vector[SpatialUdt]) extends SparkSqlParser {
+  /** Spark's parser with the types. */
+  final private class ParserOfTypes(types: ListedTypes) extends SparkSqlParser {
     override val astBuilder: SparkSqlAstBuilder = new SparkSqlAstBuilder {
       override def visitPrimitiveDataType(ctx: SqlBaseParser.PrimitiveDataTypeContext): DataType = {
         val name = ctx.getStart.getText.toUpperCase
-        val parameters = (0 until ctx.INTEGER_VALUE.size).map(ctx.INTEGER_VALUE(_).getText.toInt)
         if (ctx.getText.equalsIgnoreCase(Variant)) new VariantUdt
-        else if (Spatial.contains(name) && parameters.isEmpty) SpatialUdt.of(name, Vector.empty)
-        else if (Spatial.contains(name) && parameters.size == 1 && listed.isDefinedAt(parameters.head))
-          listed(parameters.head)
-        else super.visitPrimitiveDataType(ctx)
+        else if (Spatial.contains(name) && ctx.INTEGER_VALUE.isEmpty) SpatialUdt.of(name, Vector.empty)
+        else types.at(ctx.getStart.getStartIndex).getOrElse(super.visitPrimitiveDataType(ctx))
       }
     }
   }
 
   /**
-   * A statement in which the parameters of types are replaced by numbers: Spark's grammar permits only numbers there.
+   * A statement in which the parameters of types are replaced by a number, because Spark's grammar permits only numbers
+   * there. All tokens have the same positions as in the original statement, for errors.
    *
-   * @param listed the types with parameters, to which the numbers refer
+   * @param listed the names of the types with parameters, and their parameters
    */
-  final private case class ListedTypes(sql: String, listed: Vector[SpatialUdt])
+  final private case class ListedTypes(sql: String, listed: Vector[(SqlToken, Vector[String])]) {
+
+    /**
+     * Returns the type with parameters whose name begins at a position, which is counted in code points.
+     *
+     * @throws iceberglite.spark.error.StatementError if the parameters are not valid
+     */
+    def at(position: Int): Option[SpatialUdt] =
+      listed.find { case (name, _) => sql.codePointCount(0, name.start) == position }.map { case (name, parameters) =>
+        val text = parameters.mkString(s"${name.text}('", "', '", "')")
+        SparkErrors.in(text)(SpatialUdt.of(name.text.toUpperCase, parameters))
+      }
+  }
 
   private object ListedTypes {
 
-    /** @throws iceberglite.spark.error.StatementError if the parameters of a type are not valid */
+    /** Finds the types with parameters. Calls of functions with the same names may be among them. */
     def in(sql: String): ListedTypes = {
       val reader = new SqlReader(sql)
-      val text = new StringBuilder
-      var listed = Vector.empty[SpatialUdt]
-      var copied = 0
+      val text = new StringBuilder(sql)
+      var listed = Vector.empty[(SqlToken, Vector[String])]
       while (reader.peek.kind != SqlToken.End) {
         val name = reader.take()
         if (Spatial.exists(name.isWord) && isList(reader)) {
-          text.append(sql.substring(copied, name.end)).append(s"(${listed.size})")
-          val parameters = list(reader)
-          listed :+= SparkErrors.in(reader.textSince(name))(SpatialUdt.of(name.text.toUpperCase, parameters))
-          copied = reader.last.end
+          val first = reader.ahead(1).start
+          listed :+= name -> list(reader)
+          replace(text, first, reader.last.start)
         }
       }
-      ListedTypes(text.append(sql.substring(copied)).toString, listed)
+      ListedTypes(text.toString, listed)
     }
 
-    private def isList(reader: SqlReader): Boolean = reader.peek.isSymbol("(") && reader.ahead(1).kind == SqlToken.Text
+    /** Replaces the characters of a list by a number, and keeps line breaks. */
+    private def replace(text: StringBuilder, from: Int, until: Int): Unit = {
+      for (i <- from until until) if (!Character.isWhitespace(text(i))) text(i) = ' '
+      text(from) = '0'
+    }
+
+    /** Whether texts in parentheses follow. Other parentheses are left to Spark's parser. */
+    private def isList(reader: SqlReader): Boolean = {
+      var i = 1
+      while (reader.ahead(i).kind == SqlToken.Text && reader.ahead(i + 1).isSymbol(",")) i += 2
+      reader.peek.isSymbol("(") && reader.ahead(i).kind == SqlToken.Text && reader.ahead(i + 1).isSymbol(")")
+    }
 
     private def list(reader: SqlReader): Vector[String] = {
       reader.expectSymbol("(")
       var texts = reader.textIfAny().toVector
-      while (reader.skipSymbol(","))
-        texts :+= reader.textIfAny().getOrElse(reader.fail("expected a text in quotes"))
+      while (reader.skipSymbol(",")) texts ++= reader.textIfAny()
       reader.expectSymbol(")")
       texts
     }

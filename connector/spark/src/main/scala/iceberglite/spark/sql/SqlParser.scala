@@ -35,7 +35,7 @@ final class SqlParser(session: SparkSession, delegate: ParserInterface) extends 
     val substituted = new VariableSubstitution().substitute(sqlText)
     new SqlReader(substituted).nodeToEnd {
       parseOwnStatement(substituted).getOrElse {
-        val parsed = newTypeColumns.parse(substituted).getOrElse(delegate.parsePlan(sqlText))
+        val parsed = newTypeColumns.parse(substituted)(delegate.parsePlan(sqlText))
         val plan = alteredColumns(partitionNames(showTables(viewStatements(parsed))))
         hold(MetadataAssignments.checked(plan))
       }

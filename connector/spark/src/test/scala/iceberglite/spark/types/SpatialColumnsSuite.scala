@@ -9,6 +9,7 @@ import org.apache.iceberg.geospatial.GeospatialBound
 import org.apache.iceberg.types.Types
 import org.apache.iceberg.{DataFile => PeerFile, Schema => PeerSchema}
 import org.apache.spark.sql.{Row, SparkSession}
+import org.apache.spark.sql.catalyst.parser.ParseException
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.conformance.{MetricsRules, SparkRules}
@@ -89,6 +90,26 @@ class SpatialColumnsSuite extends AnyFunSuite with JavaTables with WriteFixture 
     assert(failure(s"ALTER TABLE $t ADD COLUMN e GEOMETRY('a', 'b')").contains("one CRS"))
     assert(failure(s"ALTER TABLE $t ADD COLUMN e GEOMETRY DEFAULT X'00'").contains("INVALID_DEFAULT_VALUE"))
     assert(types(t) == Seq("x geometry(OGC:CRS84)"))
+  }
+
+  test("errors of statements with the types are at their place, and other uses of the names are left to Spark") {
+    val t = newTable()
+    def parseError(statement: String) = intercept[ParseException](sql(statement))
+    val lines = s"CREATE TABLE $t (\n  g GEOMETRY(\n'EPSG:3857'), a GEOGRAPHY,\n  id BIGINT BIGINT) USING iceberg"
+    val syntax = parseError(lines)
+    assert(syntax.start.line.contains(4) && syntax.start.startPosition.contains(12), syntax)
+    assert(syntax.command.contains(lines) && syntax.getErrorClass == "PARSE_SYNTAX_ERROR", syntax)
+    // A number selects no other type.
+    val number = parseError(s"CREATE TABLE $t (g GEOMETRY('EPSG:3857'), h GEOMETRY(0)) USING iceberg $v3")
+    assert(number.getErrorClass == "UNSUPPORTED_DATATYPE", number)
+    sql(s"CREATE TABLE $t (`😀` GEOMETRY('a'), h GEOGRAPHY('b', 'thomas'), i GEOMETRY('c')) USING iceberg $v3")
+    val expected = Seq("😀 geometry(a)", "h geography(b, thomas)", "i geometry(c)")
+    assert(types(t) == expected)
+    val copy = newTable()
+    spark.udf.register("geometry", (a: String, b: String) => a + b)
+    try sql(s"CREATE TABLE $copy USING iceberg AS SELECT geometry('x', 'y') AS id, 'z' AS geography")
+    finally sql("DROP TEMPORARY FUNCTION geometry")
+    assert(rows(s"SELECT * FROM $copy") == Seq(Row("xy", "z")))
   }
 
   private def pointsOf(file: PeerFile, id: Int): Option[(GeospatialBound, GeospatialBound)] = {
