@@ -44,7 +44,7 @@ object RecordValues extends ValueFactory[AnyRef] {
     case (StringType, v: String) => Some(StringLiteral(v))
     case (UuidType, v: UUID) => Some(UuidLiteral(v))
     case (_: FixedType, v: ByteBuffer) => Some(FixedLiteral(v))
-    case (BinaryType, v: ByteBuffer) => Some(BinaryLiteral(v))
+    case (BinaryType | _: GeometryType | _: GeographyType, v: ByteBuffer) => Some(BinaryLiteral(v))
     case _ => None
   }
 }

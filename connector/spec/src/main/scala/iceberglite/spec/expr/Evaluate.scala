@@ -106,8 +106,8 @@ object Evaluate {
     case NotIn(_, vs) =>
       val values = new SortedValues(vs)
       _.exists(!values.contains(_))
-    case BoxIntersects(_, box) => _.exists(intersects(_, box))
-    case BoxDisjoint(_, box) => _.exists(!intersects(_, box))
+    case BoxIntersects(_, box) => _.exists(intersects(_, box).forall(identity))
+    case BoxDisjoint(_, box) => _.exists(!intersects(_, box).contains(true))
   }
 
   /**
@@ -119,9 +119,16 @@ object Evaluate {
     value => value.isDefined && holds(comparand.compare(value.get))
   }
 
-  private def intersects(value: Literal, box: BoundingBox): Boolean = value match {
-    case BinaryLiteral(wkb) => Wkb.box(wkb).exists(_.intersects(box))
-    case _ => false
+  /**
+   * Whether the box of a geometry intersects a box; absent if the value is not WKB. Filters on boxes select such
+   * values, which other writers may have written, so that the engine that tests each row reports them instead of losing
+   * them.
+   */
+  private def intersects(value: Literal, box: BoundingBox): Option[Boolean] = value match {
+    case BinaryLiteral(wkb) =>
+      try Some(Wkb.box(wkb).exists(_.intersects(box)))
+      catch { case _: InvalidArgument => None }
+    case _ => None
   }
 
   private[iceberglite] def isNan(value: Literal): Boolean = value match {

@@ -29,12 +29,15 @@ object Wkb {
    */
   def addTo(extent: Extent, wkb: ByteBuffer): Unit = new WkbScan(wkb.duplicate(), extent).value()
 
-  /** Whether bytes begin like WKB. This is also possible for a coordinate, but unlikely. */
+  /** The flags of EWKB for z, m and the SRID in the code of a type. */
+  private val ExtendedFlags = 0xe0000000
+
+  /** Whether bytes begin like WKB or EWKB. This is also possible for a coordinate, but unlikely. */
   private[geo] def isStart(bytes: ByteBuffer): Boolean = bytes.remaining >= 5 && {
     val order = bytes.get(bytes.position())
     val in = bytes.duplicate().order(if (order == 1) ByteOrder.LITTLE_ENDIAN else ByteOrder.BIG_ENDIAN)
-    val code = in.getInt(in.position() + 1) & 0xffffffffL
-    (order == 0 || order == 1) && Ordinates.of(code / 1000).isDefined && isKind((code % 1000).toInt)
+    val code = in.getInt(in.position() + 1) & ~ExtendedFlags
+    (order == 0 || order == 1) && Ordinates.of(code / 1000).isDefined && isKind(code % 1000)
   }
 
   private[geo] def isKind(code: Int): Boolean = code >= Point && code <= GeometryCollection

@@ -119,13 +119,15 @@ class SpatialMetricsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       assert(mightMatch(column, short, xy(1, 1), far) && mightMatch(column, xy(0, 0), short, far))
       assert(mightMatch(column, ByteBuffer.wrap("x".getBytes), ByteBuffer.wrap("y".getBytes), far))
     }
-    // The first sixteen bytes of WKB, which are two doubles
-    def truncated(x: Double) = {
-      val wkb = geometry(1, point(x, x))
+    // The first sixteen bytes of WKB and of EWKB, which are two doubles
+    def first16(wkb: ByteBuffer) = {
       wkb.limit(16)
       wkb
     }
+    def truncated(x: Double) = first16(geometry(1, point(x, x)))
     assert(mightMatch("g", truncated(99), truncated(100), far) && !mightMatch("g", xy(0, 0), truncated(1), far))
+    def extended(x: Double) = first16(geometry(0x20000001, count(4326), point(x, x)))
+    assert(mightMatch("g", extended(99), extended(100), far))
     assert(mightMatch("g", xy(170, 0), xy(-170, 1), far))
     assert(!mightMatch("h", xy(170, 0), xy(-170, 1), far))
     assert(mightMatch("h", xy(170, 0), xy(-170, 1), BoundingBox(100, 0, 101, 1)))
@@ -140,6 +142,9 @@ class SpatialMetricsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(!matches(test, None) && !matches(Not(test), None))
     val triangle = geometry(3, count(1), ring(point(1, 1), point(2, 1), point(2, 2), point(1, 1)))
     assert(matches(test, Some(triangle)) && !matches(Not(test), Some(triangle)))
+    // A value that is not WKB is selected, so that the engine reports it.
+    val notWkb = Some(ByteBuffer.wrap(Array[Byte](9)))
+    assert(matches(test, notWkb) && matches(Not(test), notWkb))
     assert(intercept[Unsupported](ExpressionJson.toJson(test)).what == s"the filter $test in JSON")
   }
 }
