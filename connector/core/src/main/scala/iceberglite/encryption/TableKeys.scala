@@ -6,9 +6,11 @@ import java.util.Base64
 
 import scala.util.Try
 
-import iceberglite.spec.IcebergError.{InvalidMetadata, Unsupported}
+import iceberglite.spec.IcebergError.{InvalidMetadata, Unsupported, UnreadableFile}
 import iceberglite.spec.metadata.{Encryption, EncryptionKey, Snapshot, StatisticsFile, TableMetadata}
 import iceberglite.spec.property.TableProperty
+import iceberglite.spec.update.MetadataUpdate
+import iceberglite.spec.update.MetadataUpdate.RemoveEncryptionKey
 
 /**
  * The keys of an encrypted table at one version. The key management service encrypts the key encryption keys of the
@@ -20,6 +22,8 @@ import iceberglite.spec.property.TableProperty
  */
 final class TableKeys private (table: String, metadata: TableMetadata, masterKeyId: String, service: KeyService) {
 
+  private lazy val byId: Map[String, EncryptionKey] = metadata.encryptionKeys.map(key => key.keyId -> key).toMap
+
   /** Creates the keys of new files. */
   val newFileKeys: NewFileKeys = NewFileKeys.ofLength(metadata)
 
@@ -29,16 +33,28 @@ final class TableKeys private (table: String, metadata: TableMetadata, masterKey
     ()
   }
 
+  /** Fails if the keys of the manifest lists of all snapshots are not available. */
+  def requireKeys(): Unit = metadata.snapshots.foreach(manifestListKey)
+
   /** Returns the key of the manifest list of a snapshot; absent if the manifest list is not encrypted. */
   def manifestListKey(snapshot: Snapshot): Option[FileKey] = snapshot.keyId
     .map(keyWithId(_, snapshot.manifestList.getOrElse(table), s"snapshot ${snapshot.snapshotId}"))
 
   /**
-   * Returns the key of a statistics file; absent if the file is not encrypted. Its key metadata in the table metadata,
-   * which is not encrypted, is only the id of the key in `encryption-keys`.
+   * Returns the key of a statistics file. Its key metadata in the table metadata, which is not encrypted, is only the id
+   * of the key in `encryption-keys`.
+   *
+   * @throws UnreadableFile if the table metadata has no key of the file, so that its content is not authentic
    */
-  def statisticsKey(file: StatisticsFile): Option[FileKey] =
-    file.keyMetadata.map(keyWithId(_, file.statisticsPath, s"the statistics file ${file.statisticsPath}"))
+  def statisticsKey(file: StatisticsFile): FileKey = {
+    val entry = Encryption.keyOf(metadata, file).getOrElse(throw UnreadableFile(
+      file.statisticsPath,
+      "statistics file",
+      s"The table $table is encrypted, but encryption-keys has no key of this file, so its content is not authentic. " +
+        "Call compute_table_stats to replace it"
+    ))
+    keyWithId(entry.keyId, file.statisticsPath, s"the statistics file ${file.statisticsPath}")
+  }
 
   private def keyWithId(id: String, file: String, user: String): FileKey = {
     val entry = keyOf(id, user)
@@ -57,15 +73,16 @@ final class TableKeys private (table: String, metadata: TableMetadata, masterKey
    * Encrypts the key of a new manifest list or statistics file with a key encryption key of the table, or with a new
    * one if the table has none or all are too old.
    *
+   * @param id the id of the key in the table metadata
    * @return the id for the new snapshot or statistics file, and the keys to add to the table metadata
    */
-  def register(fileKey: FileKey, nowMs: Long): RegisteredKey = {
+  def register(fileKey: FileKey, nowMs: Long, id: String = TableKeys.newId()): RegisteredKey = {
     val (kek, key, added) = metadata.encryptionKeys.find(isUsable(_, nowMs)).fold(newKek(nowMs)) { existing =>
       (existing, unwrap(existing), Vector.empty[EncryptionKey])
     }
     val encoded = fileKey.encode.array
     val encrypted = new AesGcm(key).encrypt(encoded, timestampOf(kek).getBytes(UTF_8))
-    val entry = EncryptionKey(TableKeys.newId(), TableKeys.base64(encrypted), Some(kek.keyId), Map.empty)
+    val entry = EncryptionKey(id, TableKeys.base64(encrypted), Some(kek.keyId), Map.empty)
     RegisteredKey(entry.keyId, added :+ entry)
   }
 
@@ -83,8 +100,8 @@ final class TableKeys private (table: String, metadata: TableMetadata, masterKey
   private def isUsable(key: EncryptionKey, nowMs: Long): Boolean = key.encryptedById.contains(masterKeyId) &&
     nowMs - timestampMs(key) < TableKeys.LifespanMs
 
-  private def keyOf(id: String, user: String): EncryptionKey = metadata.encryptionKeys.find(_.keyId == id)
-    .getOrElse(throw damaged(s"$user refers to the key $id, which is missing"))
+  private def keyOf(id: String, user: String): EncryptionKey =
+    byId.getOrElse(id, throw damaged(s"$user refers to the key $id, which is missing"))
 
   private def unwrap(kek: EncryptionKey): Array[Byte] =
     if (kek.encryptedById.contains(masterKeyId)) service.unwrap(bytesOf(kek), masterKeyId)
@@ -136,14 +153,23 @@ object TableKeys {
     }
 
   /**
-   * Returns the ids of the keys that only removed snapshots and statistics files have used. Keys that encrypt other
-   * keys are not among them.
+   * Returns updates, and the removal of the keys that are not used after them, because only removed snapshots and
+   * statistics files have used them.
    */
-  def unusedKeys(before: TableMetadata, after: TableMetadata): Vector[String] =
-    (usedKeys(before) -- usedKeys(after)).toVector.sorted.filter(id => after.encryptionKeys.exists(_.keyId == id))
+  def withoutUnusedKeys(base: TableMetadata, updates: Vector[MetadataUpdate], nowMs: Long): Vector[MetadataUpdate] =
+    if (base.encryptionKeys.isEmpty || updates.isEmpty) updates
+    else updates ++ unusedKeys(base, MetadataUpdate.applyAll(base, updates, nowMs)).map(RemoveEncryptionKey(_))
+
+  /** Keys that encrypt other keys are never among the unused keys, even if a snapshot refers to one. */
+  private def unusedKeys(before: TableMetadata, after: TableMetadata): Vector[String] = {
+    val encrypting = after.encryptionKeys.flatMap(_.encryptedById).toSet
+    val masterKeyId = after.properties.get(Encryption.KeyIdProperty)
+    val unused = usedKeys(before) -- usedKeys(after) -- encrypting
+    after.encryptionKeys.filter(key => unused(key.keyId) && key.encryptedById != masterKeyId).map(_.keyId).sorted
+  }
 
   private def usedKeys(m: TableMetadata): Set[String] =
-    (m.snapshots.flatMap(_.keyId) ++ m.statistics.flatMap(_.keyMetadata)).toSet
+    (m.snapshots.flatMap(_.keyId) ++ m.statistics.flatMap(Encryption.keyOf(m, _)).map(_.keyId)).toSet
 
   private def newId(): String = base64(AesGcm.randomBytes(16))
 

@@ -10,7 +10,7 @@ import iceberglite.scan.BloomIndex
 import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError.{CommitConflict, CommitStateUnknown, InvalidArgument, NotFound, ValidationFailed}
 import iceberglite.spec.{ObjectKind, Spelling}
-import iceberglite.spec.metadata.{BlobType, Snapshot, StatisticsFile, TableMetadata}
+import iceberglite.spec.metadata.{BlobType, Encryption, Snapshot, StatisticsFile, TableMetadata}
 import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.{NestedField, NestedType, PrimitiveType}
 import iceberglite.storage.EncryptedFileIO
@@ -64,14 +64,15 @@ object ComputeTableStatistics {
   /**
    * Returns the blobs to copy to a new statistics file whose sketches are not computed: all blobs of the file that it
    * replaces, except Bloom indexes, and the sketches in the file of [[fileOf]]. The blobs keep the id of the snapshot
-   * that they describe. Sketches of an ancestor that cannot be read are omitted, because the ancestor's file remains.
+   * that they describe. Sketches of an ancestor that cannot be read are omitted, because the ancestor's file remains. In
+   * an encrypted table, files without a key are omitted, because their content is not authentic.
    *
    * @throws ValidationFailed if the file that is replaced cannot be read, so that its blobs would be lost
    */
   def existingBlobs(table: Table, snapshot: Snapshot): Vector[NewBlob] = {
     val replaced = replacedBy(table, snapshot)
-    val own = replaced.fold(Vector.empty[NewBlob])(blobsOfReplaced(table, _))
-    val inherited = fileOf(table.metadata, snapshot).filterNot(replaced.contains)
+    val own = replaced.filter(isAuthentic(table, _)).fold(Vector.empty[NewBlob])(blobsOfReplaced(table, _))
+    val inherited = fileOf(table.metadata, snapshot).filterNot(replaced.contains).filter(isAuthentic(table, _))
     own ++ inherited.fold(Vector.empty[NewBlob]) { file =>
       try blobsOf(table, file)(_ == BlobType.ThetaSketch)
       catch {
@@ -96,6 +97,15 @@ object ComputeTableStatistics {
           e.getMessage)
         Vector.empty
     }
+
+  private def isAuthentic(table: Table, file: StatisticsFile): Boolean = {
+    val isReadable = Encryption.isReadable(table.metadata, file)
+    if (!isReadable) log.warn(
+      s"${file.statisticsPath} is not copied to the new statistics of the encrypted table ${table.name}, because the " +
+        "table metadata has no key of it. Call compute_table_stats to compute its values again"
+    )
+    isReadable
+  }
 
   private def replacedBy(table: Table, snapshot: Snapshot): Option[StatisticsFile] =
     table.metadata.statistics.find(_.snapshotId == snapshot.snapshotId)

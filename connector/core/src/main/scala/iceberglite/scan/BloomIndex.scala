@@ -13,7 +13,8 @@ import iceberglite.puffin.{BloomEntry, BloomFilter, BloomIndexBlob, BloomFileKey
 import iceberglite.spec.IcebergError
 import iceberglite.spec.expr.{ColumnRange, Expression, RangeEvaluator, Term}
 import iceberglite.spec.expr.Expression._
-import iceberglite.spec.metadata.{BlobMetadata, BlobProperty, BlobType, Snapshot, StatisticsFile, TableMetadata}
+import iceberglite.spec.metadata.{BlobMetadata, BlobProperty, BlobType, Encryption, Snapshot, StatisticsFile}
+import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.partition.Identity
 import iceberglite.spec.property.{BloomIndexProperty, TableProperty}
 import iceberglite.spec.types.{Literal, NestedField, NestedType, PrimitiveType}
@@ -138,14 +139,16 @@ object BloomIndex {
 
   /**
    * Returns the statistics file with the filters of a column: that of the snapshot or of its nearest ancestor that has
-   * one. If there is none, the file of the newest snapshot is returned, because snapshots have files in common.
+   * one. If there is none, the file of the newest snapshot is returned, because snapshots have files in common. In an
+   * encrypted table, files without a key are ignored, because forged filters would exclude files.
    */
   private[iceberglite] def fileOf(
       metadata: TableMetadata,
       snapshot: Option[Snapshot],
       fieldId: Int
   ): Option[StatisticsFile] = {
-    val files = metadata.statistics.filter(fieldIdsOf(_).contains(fieldId))
+    val files =
+      metadata.statistics.filter(f => fieldIdsOf(f).contains(fieldId) && Encryption.isReadable(metadata, f))
     if (files.isEmpty) None
     else {
       val bySnapshot = files.map(file => file.snapshotId -> file).toMap

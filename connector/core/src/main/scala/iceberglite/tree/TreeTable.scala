@@ -43,15 +43,19 @@ final case class TreeTable(
   /** Returns the key of a new file; absent if the table is not encrypted. */
   private[tree] def newKey(): Option[FileKey] = keys.map(_.newFileKeys.next())
 
-  /** Returns the storage for reading a statistics file, which may be encrypted. */
+  /**
+   * Returns the storage for reading a statistics file.
+   *
+   * @throws UnreadableFile if the table is encrypted and the table metadata has no key of the file
+   */
   def statisticsIO(file: StatisticsFile): FileIO =
-    keys.flatMap(_.statisticsKey(file)).fold(io)(EncryptedFileIO(io, file.statisticsPath, _))
+    keys.fold(io)(of => EncryptedFileIO(io, file.statisticsPath, of.statisticsKey(file)))
 
   /** Opens a statistics file. @throws UnreadableFile if it does not exist, or is damaged */
   def openStatistics(file: StatisticsFile): PuffinFile = PuffinFile.open(
     statisticsIO(file),
     file.statisticsPath,
-    Some(file.fileSizeInBytes).filter(_ => file.keyMetadata.isEmpty)
+    Some(file.fileSizeInBytes).filter(_ => keys.isEmpty)
   )
 
   /**

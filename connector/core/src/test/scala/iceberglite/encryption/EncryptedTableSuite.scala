@@ -2,7 +2,7 @@ package iceberglite.encryption
 
 import java.io.{ByteArrayInputStream, ByteArrayOutputStream, ObjectInputStream, ObjectOutputStream}
 import java.nio.charset.StandardCharsets.ISO_8859_1
-import java.nio.file.{Files, Path, Paths}
+import java.nio.file.{Files, Path}
 import java.util.Base64
 import java.util.concurrent.TimeUnit
 
@@ -24,11 +24,6 @@ import iceberglite.table.action.{ExpireOptions, FastAppend, RemoveFiles, UpdateP
 import iceberglite.tree.{FilePart, TreeReader}
 
 class EncryptedTableSuite extends AnyFunSuite with EncryptedTables {
-
-  private def kekIds(table: Table): Vector[String] =
-    table.metadata.encryptionKeys.filter(_.encryptedById.contains("master-1")).map(_.keyId)
-
-  private def local(path: String): Path = Paths.get(path.stripPrefix("file://").stripPrefix("file:"))
 
   private def manifestList(table: Table): Path = local(table.currentSnapshot.get.manifestList.get)
 

@@ -2,7 +2,7 @@ package iceberglite.encryption
 
 import java.io.FileOutputStream
 import java.nio.charset.StandardCharsets.ISO_8859_1
-import java.nio.file.{Files, Path}
+import java.nio.file.{Files, Path, Paths}
 import java.security.KeyStore
 import javax.crypto.spec.SecretKeySpec
 
@@ -78,6 +78,12 @@ trait EncryptedTables extends TemporaryDirectory { self: Suite =>
       assert(!new String(Files.readAllBytes(path), ISO_8859_1).contains("secret-name"), path)
     }
   }
+
+  /** The ids of the key encryption keys of a table with the master key `master-1`. */
+  protected def kekIds(table: Table): Vector[String] =
+    table.metadata.encryptionKeys.filter(_.encryptedById.contains("master-1")).map(_.keyId)
+
+  protected def local(path: String): Path = Paths.get(path.stripPrefix("file://").stripPrefix("file:"))
 
   protected def names(table: Table): Set[String] =
     liveFiles(table).map(_.stripPrefix(s"$secretPath-").stripSuffix(".parquet")).toSet

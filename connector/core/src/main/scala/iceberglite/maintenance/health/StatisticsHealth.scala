@@ -3,7 +3,8 @@ package iceberglite.maintenance.health
 import iceberglite.maintenance.ComputeTableStatistics
 import iceberglite.scan.BloomIndex
 import iceberglite.spec.IcebergError.InvalidArgument
-import iceberglite.spec.metadata.{BlobType, Operation, Snapshot, StatisticsFile, SummaryKey, TableMetadata}
+import iceberglite.spec.metadata.{BlobType, Encryption, Operation, Snapshot, StatisticsFile, SummaryKey}
+import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.types.NestedField
 
 /**
@@ -26,7 +27,7 @@ final case class StatisticsHealth(
 
 object StatisticsHealth {
   private[iceberglite] def of(metadata: TableMetadata): StatisticsHealth = StatisticsHealth(
-    StatisticsAge.of(metadata, metadata.statistics.map(_.snapshotId)),
+    StatisticsAge.of(metadata, metadata.statistics.filter(Encryption.isReadable(metadata, _)).map(_.snapshotId)),
     StatisticsAge.of(metadata, metadata.partitionStatistics.map(_.snapshotId)),
     SketchHealth.of(metadata),
     indexedColumns(metadata).nonEmpty,
@@ -80,18 +81,25 @@ object StatisticsAge {
  * @param rows the number of rows of the described snapshot; 0 if it is unknown
  * @param copiedRows the number of rows that copy-on-write statements have written again after the described snapshot. A
  *   row counts once for each such statement
+ * @param isReadable whether the file can be read, see [[Encryption.isReadable]]
  */
-final case class SketchHealth(fieldIds: Vector[Int], changedRows: Option[Long], rows: Long, copiedRows: Long = 0) {
+final case class SketchHealth(
+    fieldIds: Vector[Int],
+    changedRows: Option[Long],
+    rows: Long,
+    copiedRows: Long = 0,
+    isReadable: Boolean = true
+) {
 
   /**
-   * Whether at least a tenth of the rows has changed, or the number of changed rows is unknown. It is not known how
-   * many of the copied rows were updated, so a copied row counts as a tenth of a changed row. If there are only copied
-   * rows, the statistics are stale once the number of copied rows reaches the number of rows of the table. Computing
-   * the statistics again then reads no more rows than the statements have written.
+   * Whether the file cannot be read, at least a tenth of the rows has changed, or the number of changed rows is
+   * unknown. It is not known how many of the copied rows were updated, so a copied row counts as a tenth of a changed
+   * row. If there are only copied rows, the statistics are stale once the number of copied rows reaches the number of
+   * rows of the table. Computing the statistics again then reads no more rows than the statements have written.
    */
-  def isStale: Boolean = fieldIds.nonEmpty && changedRows.forall { changed =>
+  def isStale: Boolean = fieldIds.nonEmpty && (!isReadable || changedRows.forall { changed =>
     changed + copiedRows > 0 && changed + copiedRows * SketchHealth.StaleRatio >= rows * SketchHealth.StaleRatio
-  }
+  })
 }
 
 object SketchHealth {
@@ -119,7 +127,8 @@ object SketchHealth {
         sketches.flatMap(_.fields).distinct.filter(id => metadata.schema.fields.exists(_.id == id)),
         described.flatMap(newer(metadata, _)).map(_.map(ChangedRows.of).sum),
         described.flatMap(_.count(SummaryKey.TotalRecords)).getOrElse(0L),
-        described.flatMap(newer(metadata, _)).fold(0L)(_.map(ChangedRows.copied).sum)
+        described.flatMap(newer(metadata, _)).fold(0L)(_.map(ChangedRows.copied).sum),
+        Encryption.isReadable(metadata, file)
       )
     }
 

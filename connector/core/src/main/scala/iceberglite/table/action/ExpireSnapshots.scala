@@ -13,7 +13,7 @@ import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.property.TableProperty
 import iceberglite.spec.table.{Expiration, Retention}
 import iceberglite.spec.update.MetadataUpdate
-import iceberglite.spec.update.MetadataUpdate.{RemoveEncryptionKey, RemovePartitionSpecs, RemoveSchemas}
+import iceberglite.spec.update.MetadataUpdate.{RemovePartitionSpecs, RemoveSchemas}
 import iceberglite.spec.update.Requirement.{AssertCurrentSchemaId, AssertDefaultSpecId, AssertRefSnapshotId}
 import iceberglite.table.{Change, CommitContext, MetadataAction, StreamConsumer}
 import iceberglite.tree.{FilePart, MetadataTree}
@@ -79,8 +79,7 @@ final class ExpireSnapshots(options: ExpireOptions) extends MetadataAction {
     val expiration = ExpireSnapshots.expired(remaining, base, context.table, context.environment.nowMs())
     val removals =
       expiration.updates ++ (if (options.cleanMetadata) unused(base, expiration, context) else Vector.empty)
-    val after = MetadataUpdate.applyAll(base, removals, context.environment.nowMs())
-    val updates = removals ++ TableKeys.unusedKeys(base, after).map(RemoveEncryptionKey(_))
+    val updates = TableKeys.withoutUnusedKeys(base, removals, context.environment.nowMs())
     last = Some(base -> MetadataUpdate.applyAll(base, updates, context.environment.nowMs()))
     val requirements = base.refs.toVector.sortBy(_._1).map { case (name, ref) =>
       AssertRefSnapshotId(name, Some(ref.snapshotId))

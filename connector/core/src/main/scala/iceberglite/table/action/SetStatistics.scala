@@ -2,7 +2,7 @@ package iceberglite.table.action
 
 import iceberglite.encryption.{FileKey, TableKeys}
 import iceberglite.spec.IcebergError.{CommitConflict, ValidationFailed}
-import iceberglite.spec.metadata.{StatisticsFile, TableMetadata}
+import iceberglite.spec.metadata.{Encryption, StatisticsFile, TableMetadata}
 import iceberglite.spec.update.MetadataUpdate
 import iceberglite.table.{Change, CommitContext, MetadataAction}
 
@@ -35,11 +35,10 @@ final class SetStatistics(
     (context.tree(base).keys, key) match {
       case (None, None) => Vector(MetadataUpdate.SetStatistics(file))
       case (Some(keys), Some(ofFile)) =>
-        val registered = keys.register(ofFile, context.environment.nowMs())
+        val registered = keys.register(ofFile, context.environment.nowMs(), Encryption.statisticsKeyId(file.statisticsPath))
         val added = registered.added.map(MetadataUpdate.AddEncryptionKey(_)) :+
           MetadataUpdate.SetStatistics(file.copy(keyMetadata = Some(registered.keyId)))
-        val after = MetadataUpdate.applyAll(base, added, context.environment.nowMs())
-        added ++ TableKeys.unusedKeys(base, after).map(MetadataUpdate.RemoveEncryptionKey(_))
+        TableKeys.withoutUnusedKeys(base, added, context.environment.nowMs())
       case _ => throw ValidationFailed(
           s"Cannot add ${file.statisticsPath} to ${context.table}: the file is encrypted, or the table is encrypted, " +
             "but not both. Compute the statistics of this table instead"
@@ -51,6 +50,7 @@ final class SetStatistics(
 final class RemoveStatistics(snapshotId: Long) extends MetadataAction {
   override def changeFor(base: TableMetadata, context: CommitContext): Change = {
     val exists = base.statistics.exists(_.snapshotId == snapshotId)
-    Change(if (exists) Vector(MetadataUpdate.RemoveStatistics(snapshotId)) else Vector.empty, Vector.empty)
+    val removal = if (exists) Vector(MetadataUpdate.RemoveStatistics(snapshotId)) else Vector.empty
+    Change(TableKeys.withoutUnusedKeys(base, removal, context.environment.nowMs()), Vector.empty)
   }
 }

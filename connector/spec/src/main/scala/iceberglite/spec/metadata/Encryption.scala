@@ -71,6 +71,28 @@ object Encryption {
     }
 
   /**
+   * Returns the id that the key of a statistics file has in `encryption-keys`. It is derived from the name of the file,
+   * because Apache Iceberg and the protocol of REST catalogs do not preserve the `key-metadata` of statistics files.
+   */
+  def statisticsKeyId(path: String): String = s"statistics-${path.substring(path.lastIndexOf('/') + 1)}"
+
+  /**
+   * Returns the entry of `encryption-keys` with the key of a statistics file; absent if the file is not encrypted, or if
+   * its key is not in the metadata.
+   */
+  def keyOf(metadata: TableMetadata, file: StatisticsFile): Option[EncryptionKey] = {
+    val ids = file.keyMetadata.toSet + statisticsKeyId(file.statisticsPath)
+    metadata.encryptionKeys.find(key => ids(key.keyId))
+  }
+
+  /**
+   * Whether the content of a statistics file can be read. The content of a file without a key is not authentic in an
+   * encrypted table: whoever can write to the storage may have replaced the file.
+   */
+  def isReadable(metadata: TableMetadata, file: StatisticsFile): Boolean =
+    !metadata.properties.contains(KeyIdProperty) || keyOf(metadata, file).isDefined
+
+  /**
    * Returns a description of the part of the metadata that shows that the table is encrypted; absent if the table is
    * not encrypted.
    */
