@@ -27,8 +27,13 @@ class KeySetSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     EqualityColumn(Vector(NestedField.optional(i + 1, s"c$i", t)))
   }.toVector
 
-  private def setOf(columns: Vector[EqualityColumn], keys: Seq[Array[AnyRef]], maxBytes: Long): KeySet = {
-    val builder = new KeySetBuilder(columns, maxBytes, directory.toString)
+  private def setOf(
+      columns: Vector[EqualityColumn],
+      keys: Seq[Array[AnyRef]],
+      maxBytes: Long,
+      encrypts: Boolean = false
+  ): KeySet = {
+    val builder = new KeySetBuilder(columns, maxBytes, directory.toString, encrypts)
     keys.foreach(builder += _)
     builder.result()
   }
@@ -94,11 +99,51 @@ class KeySetSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(inMemory.isInstanceOf[InMemoryKeys] && inMemory.bytes > (64 << 10))
   }
 
-  test("a very small memory limit creates many runs, which are merged into one file") {
-    val keys = (0 until 60000).map(i => Array[AnyRef](s"key number ${i % 50000}"))
-    val set = setOf(columns(StringType), keys, maxBytes = 1 << 10)
-    assert(set.isInstanceOf[SpilledKeys] && files == 0)
-    (0 until 100000 by 7).foreach(i => assert(contains(set, Array[AnyRef](s"key number $i")) == i < 50000, i))
+  for (encrypts <- Seq(false, true))
+    test(s"a very small memory limit creates many runs, which are merged into one file; encrypted: $encrypts") {
+      val keys = (0 until 60000).map(i => Array[AnyRef](s"key number ${i % 50000}"))
+      val set = setOf(columns(StringType), keys, maxBytes = 1 << 10, encrypts)
+      assert(set.isInstanceOf[SpilledKeys] && files == 0)
+      (0 until 100000 by 7).foreach(i => assert(contains(set, Array[AnyRef](s"key number $i")) == i < 50000, i))
+    }
+
+  /** Adds keys of equality deletes of an encrypted table until there is a file, and returns the file. */
+  private def encryptedRun(builder: KeySetBuilder): Path = {
+    var i = 0
+    while (files == 0) {
+      builder += Array[AnyRef](s"secret key $i")
+      i += 1
+    }
+    directory.toFile.listFiles().head.toPath
+  }
+
+  test("the keys of encrypted delete files are encrypted on the disk, and changes of the file are detected") {
+    val changes = Seq[Array[Byte] => Array[Byte]](
+      bytes => bytes.updated(bytes.length / 2, (bytes(bytes.length / 2) ^ 1).toByte),
+      bytes => bytes.dropRight(3),
+      bytes => bytes.drop(1),
+      // The first and the second group are exchanged.
+      bytes => {
+        val first = 4 + ByteBuffer.wrap(bytes).getInt
+        val second = first + 4 + ByteBuffer.wrap(bytes, first, 4).getInt
+        bytes.slice(first, second) ++ bytes.take(first) ++ bytes.drop(second)
+      }
+    )
+    changes.foreach { change =>
+      val builder = new KeySetBuilder(columns(StringType), 64 << 10, directory.toString, encrypts = true)
+      val run = encryptedRun(builder)
+      val stored = Files.readAllBytes(run)
+      assert(stored.length > 10000 && !new String(stored, "ISO-8859-1").contains("secret"))
+      Files.write(run, change(stored))
+      intercept[StorageFailed](builder.result())
+      assert(files == 0)
+    }
+    // The merged file is unlinked, but can be read through the open file.
+    val builder = new KeySetBuilder(columns(StringType), 1 << 10, directory.toString, encrypts = true)
+    encryptedRun(builder)
+    val set = builder.result()
+    assert(set.isInstanceOf[SpilledKeys] && contains(set, Array[AnyRef]("secret key 0")))
+    assert(!contains(set, Array[AnyRef]("secret key x")))
   }
 
   test("integer keys are also written to a file, and several threads can query it") {
@@ -112,7 +157,7 @@ class KeySetSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("a truncated file of keys on disk is an error, because rows with the missing keys would reappear") {
-    val builder = new KeySetBuilder(columns(StringType), 1 << 10, directory.toString)
+    val builder = new KeySetBuilder(columns(StringType), 1 << 10, directory.toString, encrypts = false)
     var i = 0
     while (files == 0) {
       builder += Array[AnyRef](s"key $i")
@@ -125,7 +170,7 @@ class KeySetSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("if a file of keys on disk has been deleted, the other files are closed and deleted") {
-    val builder = new KeySetBuilder(columns(StringType), 1 << 10, directory.toString)
+    val builder = new KeySetBuilder(columns(StringType), 1 << 10, directory.toString, encrypts = false)
     var i = 0
     def addUntil(count: Int): Unit = while (files < count) {
       builder += Array[AnyRef](s"key $i")
@@ -149,7 +194,7 @@ class KeySetSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   test("the error for a file of keys that cannot be written contains its directory and mentions equality deletes") {
     val missing = directory.resolve("missing").toString
-    val builder = new KeySetBuilder(columns(StringType), 1000, missing)
+    val builder = new KeySetBuilder(columns(StringType), 1000, missing, encrypts = false)
     val e = intercept[StorageFailed]((0 until 1000).foreach(i => builder += Array[AnyRef](s"key $i")))
     assert(e.getMessage.contains(missing) && e.getMessage.contains("quality deletes"))
   }

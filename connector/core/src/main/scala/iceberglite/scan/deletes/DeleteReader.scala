@@ -116,7 +116,7 @@ final class DeleteReader(
     else {
       // The keys of all files are merged into one set, so that each row is tested once and not once per file.
       val union = cached[KeySet]((deletes.map(_.file.path), columns, nameMapping), _.bytes) {
-        val builder = newKeys(columns)
+        val builder = newKeys(columns, deletes.map(_.file))
         inMemory.foreach(builder ++= _)
         builder.result()
       }
@@ -127,7 +127,7 @@ final class DeleteReader(
   private def read(file: ContentFile, columns: Vector[EqualityColumn]): KeySet = {
     val read = ReadColumns.merge(Vector.empty, columns.map(_.column))
     val keyOf = new KeyExtractor(columns, read)
-    val builder = newKeys(columns)
+    val builder = newKeys(columns, Vector(file))
     try {
       foreachRow(file, StructType(read), nameMapping)(row => builder += keyOf(row).values)
       builder.result()
@@ -138,8 +138,12 @@ final class DeleteReader(
     }
   }
 
-  private def newKeys(columns: Vector[EqualityColumn]): KeySetBuilder =
-    new KeySetBuilder(columns, cacheAccess.limits.maxEntryBytes, cacheAccess.spillDirectory)
+  private def newKeys(columns: Vector[EqualityColumn], files: Vector[ContentFile]): KeySetBuilder = new KeySetBuilder(
+    columns,
+    cacheAccess.limits.maxEntryBytes,
+    cacheAccess.spillDirectory,
+    encrypts = files.exists(_.keyMetadata.isDefined)
+  )
 
   private def foreachRow(
       entry: ContentFile,

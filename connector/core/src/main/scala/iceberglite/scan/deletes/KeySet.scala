@@ -151,8 +151,14 @@ final private[scan] class SpilledKeys(file: SpilledFile) extends KeySet {
  *
  * @param maxBytes memory limit in bytes; if the keys exceed this limit, they are spilled to a file
  * @param directory directory of the spill file
+ * @param encrypts whether the spill file is encrypted, because a delete file is
  */
-final private[scan] class KeySetBuilder(columns: Vector[EqualityColumn], maxBytes: Long, directory: String) {
+final private[scan] class KeySetBuilder(
+    columns: Vector[EqualityColumn],
+    maxBytes: Long,
+    directory: String,
+    encrypts: Boolean
+) {
   private val key = new KeyBuffer
   private val usesLongs = LongKeys.canStore(columns)
   private val runBytes = math.max(maxBytes, KeySetBuilder.MinRunBytes)
@@ -190,14 +196,14 @@ final private[scan] class KeySetBuilder(columns: Vector[EqualityColumn], maxByte
       if (key.isNull) hasNull = true else longs += key.long
       if (longs.bytes > maxBytes) {
         val inMemory = new LongKeys(longs, hasNull)
-        spill = Some(new KeySpill(directory, maxBytes))
+        spill = Some(new KeySpill(directory, maxBytes, encrypts))
         longs = new LongSet
         this ++= inMemory
       }
     } else {
       others += key
       if (others.bytes > (if (spill.isEmpty) maxBytes else runBytes)) {
-        if (spill.isEmpty) spill = Some(new KeySpill(directory, maxBytes))
+        if (spill.isEmpty) spill = Some(new KeySpill(directory, maxBytes, encrypts))
         spill.foreach(_.write(others))
         others = new BytesKeys
       }

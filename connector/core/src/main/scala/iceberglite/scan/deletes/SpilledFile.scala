@@ -1,7 +1,6 @@
 package iceberglite.scan.deletes
 
-import java.io.{BufferedInputStream, BufferedOutputStream, DataInputStream, DataOutputStream, EOFException, File}
-import java.io.{FileInputStream, FileOutputStream, IOException, RandomAccessFile}
+import java.io.{EOFException, File, IOException, RandomAccessFile}
 import java.nio.ByteBuffer
 import java.nio.file.{Files, Paths}
 import java.util.{Arrays, PriorityQueue}
@@ -19,13 +18,15 @@ import iceberglite.spec.IcebergError.StorageFailed
  *
  * @param pages the first hash of each page
  * @param offsets the offset in the file at which each page starts; the last element is the end of the last page
+ * @param cipher decrypts the pages; absent if they are not encrypted
  */
 final private[scan] class SpilledFile(
     file: RandomAccessFile,
     val count: Long,
     pages: Array[Long],
     offsets: Array[Long],
-    filter: HashFilter
+    filter: HashFilter,
+    cipher: Option[SpillCipher]
 ) {
 
   /** The heap size of the index and the filter, in bytes. */
@@ -71,7 +72,9 @@ final private[scan] class SpilledFile(
       file.seek(offsets(page))
       file.readFully(contents)
     }
-    contents
+    cipher.fold(contents) { used =>
+      SpillCipher.decrypt(used.newCipher(), page, Arrays.copyOfRange(contents, Integer.BYTES, contents.length))
+    }
   }
 }
 
@@ -112,8 +115,9 @@ private object HashFilter {
  * sorted by their hashes.
  *
  * @param maxBytes memory limit in bytes; the Bloom filter uses at most half of it
+ * @param encrypts whether the files are encrypted, because the delete files are
  */
-final private[scan] class KeySpill(directory: String, maxBytes: Long) {
+final private[scan] class KeySpill(directory: String, maxBytes: Long, encrypts: Boolean) {
   import KeySpill._
 
   private val runs = ArrayBuffer.empty[WrittenRun]
@@ -122,13 +126,14 @@ final private[scan] class KeySpill(directory: String, maxBytes: Long) {
   /** Writes a run. */
   def write(keys: BytesKeys): Unit = guarded {
     if (runs.size == MaxRuns) joinRuns()
-    val run = newFile()
-    runs += WrittenRun(run, keys.size.toLong)
-    val out = new DataOutputStream(new BufferedOutputStream(new FileOutputStream(run), BufferBytes))
+    val run = WrittenRun(newFile(), keys.size.toLong, newCipher())
+    runs += run
+    val out = new SpillOutput(run.file, run.cipher, BufferBytes)
+    var count = 0
     try keys.foreachSorted { (hash, bytes, from, length) =>
-        out.writeLong(hash)
-        out.writeInt(length)
-        out.write(bytes, from, length)
+        if (count % KeysPerPage == 0) out.endGroup()
+        out.add(hash, bytes, from, length)
+        count += 1
       }
     finally out.close()
     written += keys.size
@@ -137,10 +142,10 @@ final private[scan] class KeySpill(directory: String, maxBytes: Long) {
   /** Writes the last keys, and merges all runs into one file. */
   def finish(last: BytesKeys): SpilledFile = guarded {
     if (!last.isEmpty) write(last)
-    val merged = newFile()
+    val (merged, cipher) = (newFile(), newCipher())
     try {
-      val index = merge(merged)
-      new SpilledFile(new RandomAccessFile(merged, "r"), index.count, index.pages, index.offsets, index.filter)
+      val index = merge(merged, cipher)
+      new SpilledFile(new RandomAccessFile(merged, "r"), index.count, index.pages, index.offsets, index.filter, cipher)
     } finally {
       // The open file can still be read after its directory entry is deleted.
       merged.delete()
@@ -150,16 +155,16 @@ final private[scan] class KeySpill(directory: String, maxBytes: Long) {
 
   /** Merges the runs that have been written so far into a single run, to limit the number of open files. */
   private def joinRuns(): Unit = {
-    val joined = newFile()
+    val (joined, cipher) = (newFile(), newCipher())
     val count =
-      try merge(joined).count
+      try merge(joined, cipher).count
       catch {
         case e: Throwable =>
           joined.delete()
           throw e
       }
     discard()
-    runs += WrittenRun(joined, count)
+    runs += WrittenRun(joined, count, cipher)
   }
 
   /** Deletes the runs. */
@@ -168,17 +173,19 @@ final private[scan] class KeySpill(directory: String, maxBytes: Long) {
     runs.clear()
   }
 
-  private def merge(to: File): MergedRuns = {
+  private def newCipher(): Option[SpillCipher] = if (encrypts) Some(new SpillCipher) else None
+
+  private def merge(to: File, cipher: Option[SpillCipher]): MergedRuns = {
     val open = ArrayBuffer.empty[Run]
     try {
       runs.foreach(run => open += new Run(run))
-      val out = new DataOutputStream(new BufferedOutputStream(new FileOutputStream(to), BufferBytes))
+      val out = new SpillOutput(to, cipher, BufferBytes)
       try mergeInto(out, open)
       finally out.close()
     } finally open.foreach(_.close())
   }
 
-  private def mergeInto(out: DataOutputStream, open: ArrayBuffer[Run]): MergedRuns = {
+  private def mergeInto(out: SpillOutput, open: ArrayBuffer[Run]): MergedRuns = {
     val heads = new PriorityQueue[Run](math.max(1, open.size), (a: Run, b: Run) => a.compareHead(b))
     open.filter(_.advance()).foreach(heads.add)
     val result = new MergedRuns(new HashFilter(written, maxBytes / 2))
@@ -190,7 +197,7 @@ final private[scan] class KeySpill(directory: String, maxBytes: Long) {
       previousKey = run.key
       if (run.advance()) heads.add(run)
     }
-    result.end()
+    result.end(out)
     result
   }
 
@@ -212,12 +219,12 @@ private object KeySpill {
   val KeysPerPage = 64
   val MaxRuns = 64
 
-  /** @param count the number of keys in the file */
-  final case class WrittenRun(file: File, count: Long)
+  /** @param count the number of keys in the file @param cipher absent if the file is not encrypted */
+  final case class WrittenRun(file: File, count: Long, cipher: Option[SpillCipher])
 
   /** A run that is being read. */
   final class Run(written: WrittenRun) {
-    private val in = new DataInputStream(new BufferedInputStream(new FileInputStream(written.file), BufferBytes))
+    private val in = SpillInput.open(written.file, written.cipher, BufferBytes)
     private var remaining = written.count
     var hash = 0L
     var key: Array[Byte] = Array.emptyByteArray
@@ -248,25 +255,25 @@ private object KeySpill {
   final class MergedRuns(val filter: HashFilter) {
     private val firsts = new ArrayBuffer[Long]
     private val starts = new ArrayBuffer[Long]
-    private var position = 0L
     var count = 0L
 
     def pages: Array[Long] = firsts.toArray
     def offsets: Array[Long] = starts.toArray
 
-    def add(out: DataOutputStream, hash: Long, key: Array[Byte]): Unit = {
+    def add(out: SpillOutput, hash: Long, key: Array[Byte]): Unit = {
       if (count % KeysPerPage == 0) {
+        out.endGroup()
         firsts += hash
-        starts += position
+        starts += out.position
       }
-      out.writeLong(hash)
-      out.writeInt(key.length)
-      out.write(key)
+      out.add(hash, key, 0, key.length)
       filter += hash
-      position += java.lang.Long.BYTES + Integer.BYTES + key.length
       count += 1
     }
 
-    def end(): Unit = starts += position
+    def end(out: SpillOutput): Unit = {
+      out.endGroup()
+      starts += out.position
+    }
   }
 }
