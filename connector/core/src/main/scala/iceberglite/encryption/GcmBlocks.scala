@@ -65,9 +65,12 @@ private[iceberglite] object GcmBlocks {
   /** The maximum block length of files to read, because a reader needs memory for a whole block. */
   private val MaxBlockLength = 16 << 20
 
+  /** Whether a file with these first bytes may be in this format. */
+  def isStream(first: Array[Byte]): Boolean = first.startsWith(Magic)
+
   /** Returns the layout of a file; absent if these are not the first bytes of a file in this format. */
   def of(header: Array[Byte]): Option[GcmBlocks] =
-    if (header.length < HeaderLength || !header.startsWith(Magic)) None
+    if (header.length < HeaderLength || !isStream(header)) None
     else {
       val length = ByteBuffer.wrap(header, Magic.length, 4).order(ByteOrder.LITTLE_ENDIAN).getInt
       if (length == Standard.blockLength) Some(Standard)

@@ -13,6 +13,8 @@ import iceberglite.storage.StorageErrors.wrapReadErrors
  * writes of the file encrypt the content. No other file can be read or written through this object.
  */
 final class EncryptedFileIO private (io: FileIO, file: String, key: FileKey) extends FileIO {
+  private def stored: FileIO = io.unguarded
+
   override def mayCache: Boolean = io.mayCache
   override def cacheBounds: CacheBounds = io.cacheBounds
 
@@ -24,7 +26,7 @@ final class EncryptedFileIO private (io: FileIO, file: String, key: FileKey) ext
 
   override private[iceberglite] def read(path: String, bounds: ReadBounds): Array[Byte] = {
     check(path)
-    val content = GcmDecryption.whole(path, key, io.read(path, ReadBounds.Any))
+    val content = GcmDecryption.whole(path, key, stored.read(path, GcmDecryption.bounds(path, key)))
     bounds.checkContent(path, content)
     content
   }
@@ -40,7 +42,7 @@ final class EncryptedFileIO private (io: FileIO, file: String, key: FileKey) ext
 
   private[storage] def input(path: String): InputFile = {
     check(path)
-    new GcmInput(DataInput.of(io, path), path, key)
+    new GcmInput(DataInput.of(stored, path), path, key)
   }
 
   private[storage] def output(path: String): OutputFile = {

@@ -6,7 +6,7 @@ import iceberglite.spec.IcebergError.UnreadableFile
 /**
  * Decrypts the blocks of one file in the AES GCM stream format. Instances are not thread-safe.
  *
- * @param storedLength the length of the file according to the storage. It must be that in the key, if the key has one
+ * @param storedLength the length of the file according to the storage. It must be that in the key
  */
 final private[storage] class GcmDecryption(path: String, key: FileKey, header: Array[Byte], storedLength: Long) {
   private val cipher = new AesGcm(key.key)
@@ -16,9 +16,9 @@ final private[storage] class GcmDecryption(path: String, key: FileKey, header: A
   )
 
   val contentLength: Long = {
-    key.fileLength.filter(_ != storedLength).foreach { expected =>
+    val expected = GcmDecryption.lengthOf(path, key)
+    if (expected != storedLength)
       throw GcmDecryption.damaged(path, s"It has $storedLength bytes, but had $expected bytes when it was written")
-    }
     blocks.contentLength(storedLength)
       .getOrElse(throw GcmDecryption.damaged(path, s"No encrypted file has its length, $storedLength bytes"))
   }
@@ -38,6 +38,22 @@ final private[storage] class GcmDecryption(path: String, key: FileKey, header: A
 }
 
 private[storage] object GcmDecryption {
+
+  /**
+   * Returns the length of a file according to its key. The length in the storage cannot replace it, because whole blocks
+   * at the end of the file may be missing.
+   */
+  private def lengthOf(path: String, key: FileKey): Long = key.fileLength.getOrElse(throw UnreadableFile(
+    path,
+    "encrypted file",
+    "Its key metadata does not contain its length, so it cannot be checked whether the file is complete. The metadata " +
+      "that refers to the file is damaged, or another engine encrypted the file in its own way"
+  ))
+
+  /** The limits for a file that is read as a whole. */
+  def bounds(path: String, key: FileKey): ReadBounds =
+    ReadBounds("an AES GCM stream", math.min(ReadBounds.MaxBytes, lengthOf(path, key)), GcmBlocks.isStream)
+
   def damaged(path: String, reason: String): UnreadableFile = UnreadableFile(
     path,
     "encrypted file",

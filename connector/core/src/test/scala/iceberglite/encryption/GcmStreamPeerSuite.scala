@@ -7,9 +7,10 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
+import iceberglite.catalog.FileIOWrapper
 import iceberglite.conformance.MetadataRules
 import iceberglite.spec.IcebergError.UnreadableFile
-import iceberglite.storage.{DataInput, DataOutput, EncryptedFileIO, GcmInput, GcmOutput}
+import iceberglite.storage.{DataInput, DataOutput, EncryptedFileIO, GcmInput, GcmOutput, ReadBounds}
 import iceberglite.table.MemoryFileIO
 
 /** Tests key metadata and encrypted files together with Apache Iceberg, and with changed bytes. */
@@ -140,8 +141,23 @@ class GcmStreamPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assertRejected(header ++ blocks(1) ++ blocks(0) ++ blocks(2), trusted)
     Seq(0, 7, 8, 35, 8 + Block + 28, stored.length - 1).foreach(n => assertRejected(stored.take(n), trusted))
     assertRejected(stored ++ bytes(28), trusted)
-    // Without the length in the key metadata, only a cut in a block would be detected.
-    assertRejected(stored.take(stored.length - 1), key)
+    // Without the length in the key metadata, missing blocks at the end would not be detected.
+    Seq(stored, header ++ blocks(0)).foreach(assertRejected(_, key))
+  }
+
+  test("a file that replaces an encrypted file is read only up to the length of the encrypted file") {
+    val stored = EncryptedFileIO.encrypt(bytes(1000), FileKey.random(16))
+    var limit = Long.MaxValue
+    val storage = new FileIOWrapper(new MemoryFileIO) {
+      override private[iceberglite] def read(path: String, bounds: ReadBounds): Array[Byte] = {
+        limit = bounds.maxBytes
+        assert(bounds.hasMagic(stored) && !bounds.hasMagic(bytes(100)))
+        super.read(path, bounds)
+      }
+    }
+    storage.write(path, bytes(30 << 20))
+    intercept[UnreadableFile](EncryptedFileIO(storage, path, keyOf(stored, FileKey.random(16))).read(path))
+    assert(limit == stored.length)
   }
 
   test("changes at random positions are detected") {
