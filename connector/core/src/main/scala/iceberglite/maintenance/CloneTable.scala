@@ -60,7 +60,7 @@ object CloneTable {
       stage: TableCreation => StagedTable
   )(drop: Table => Unit): CloneResult = {
     val metadata = source.metadata
-    Encryption.reject(metadata, "a clone", "Copy the table with CREATE TABLE AS SELECT")
+    Encryption.reject(metadata, "a clone", CopyInstead)
     val snapshot = selected(metadata, options)
     snapshot.foreach(requireManifestList(source, _))
     requireNoExpressions(source)
@@ -74,11 +74,15 @@ object CloneTable {
     try {
       requireOutside(used, "location of the new table", staged.table.location, source.io)
       requireMatch(clone, staged.table)
+      // The properties of the new table may come from its catalog.
+      Encryption.reject(staged.table.metadata, "a clone", CopyInstead)
       // This count also checks that the new table's storage can read the files of the source.
       val (dataFiles, deleteFiles) = snapshot.fold((0L, 0L))(countFiles(_, staged.table))
       CloneResult(committed(staged, clone, summary)(drop), snapshot, dataFiles, deleteFiles)
     } finally staged.abort()
   }
+
+  private val CopyInstead = "Copy the table with CREATE TABLE AS SELECT"
 
   /** Creates the table. Drops it again if it differs from the requested one. */
   private def committed(staged: StagedTable, clone: TableClone, summary: Map[String, String])(

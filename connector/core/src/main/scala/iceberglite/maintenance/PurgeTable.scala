@@ -3,7 +3,7 @@ package iceberglite.maintenance
 import iceberglite.encryption.TableKeys
 import iceberglite.spec.IcebergError.ValidationFailed
 import iceberglite.spec.property.TableProperty
-import iceberglite.storage.{FileIO, MetadataFiles, StoragePath}
+import iceberglite.storage.{EncryptedTableIO, FileIO, MetadataFiles, StoragePath}
 import iceberglite.table.{
   Cleanup,
   DeletionReport,
@@ -45,13 +45,14 @@ object PurgeTable {
       metadataFolder: Option[String] = None
   ): DeletionReport = {
     requireGcEnabled(io, table, version)
+    val tableIO = EncryptedTableIO.of(io, version.metadata)
     val owned = OwnedPaths.of(io, version, ownership)
     val deletion = new OwnedDeletion(io, owned)
-    val trees = treesOf(TreeTable(table, io, version.metadata))
+    val trees = treesOf(TreeTable(table, tableIO, version.metadata))
     val reachable = trees.flatMap(_._2)
     metadataFolder.foreach(deleteVersionFiles(io, _, owned, version))
     val content = MetadataPool.map(reachable.flatMap(_.parts)) { part =>
-      part.path -> contentPaths(io, part).map(delete(io, deletion, _))
+      part.path -> contentPaths(tableIO, part).map(delete(io, deletion, _))
     }
     val unread = trees.collect { case (Some(path), None) => path } ++ content.collect { case (path, None) => path }
     // The metadata is deleted last, because it shows which files remain if the purge ends before.
@@ -69,11 +70,12 @@ object PurgeTable {
    * Fails if the table must not be purged.
    *
    * @throws ValidationFailed if `gc.enabled` is false, because other tables may then use the table's files
-   * @throws iceberglite.spec.IcebergError.Unsupported if the table is encrypted, and its keys are not available
+   * @throws iceberglite.spec.IcebergError if the table is encrypted, and the keys of its snapshots are not available
    */
   def requireGcEnabled(io: FileIO, table: String, version: TableVersion): Unit = {
-    // Without its keys, the manifests of an encrypted table cannot be read, so it is unknown which files it has.
-    TableKeys.of(table, version.metadata, io.keyService)
+    // Without its keys, the manifests of an encrypted table cannot be read, so it is unknown which files it has. All keys
+    // are requested here: the table metadata, which is deleted with the other files, contains the only copy of them.
+    TableKeys.of(table, version.metadata, io.keyService).foreach(_.requireKeys())
     if (!TableProperty.of(TableProperty.Gc, version.metadata.properties)) throw ValidationFailed(
       s"Cannot purge table $table: its property ${TableProperty.Gc.key} is false, because other tables may use its " +
         "files. Drop the table without PURGE, or set the property to true first"

@@ -31,7 +31,8 @@ object ParquetInput {
    * @param key the key of an encrypted file. Parquet's library also needs it to read the file
    * @throws UnreadableFile if it is not a Parquet file, is damaged, or is encrypted with another key
    */
-  def of(io: FileIO, path: String, key: Option[FileKey] = None): InputFile = checked(path, key)(DataInput.of(io, path))
+  def of(io: FileIO, path: String, key: Option[FileKey] = None): InputFile =
+    checked(path, key)(DataInput.of(if (key.isDefined) io.unguarded else io, path))
 
   /**
    * Opens a file whose content is read by one request and kept in memory.

@@ -6,13 +6,18 @@ import java.nio.charset.StandardCharsets.US_ASCII
 import org.apache.parquet.io.{OutputFile, PositionOutputStream}
 
 import iceberglite.encryption.{FileKey, KeyService, NewFileKeys}
-import iceberglite.spec.IcebergError.Unsupported
+import iceberglite.spec.IcebergError.{UnreadableFile, Unsupported}
+import iceberglite.spec.metadata.TableMetadata
 
 /**
  * The storage of an encrypted table. It contains no key. Each new file of the table must get its own key from
  * [[newFileKey]], and must be encrypted with this key. As a safeguard against writers that do not encrypt, the first
  * bytes of each new file are checked, and a file without the magic of an encrypted format is rejected before it is
  * created. Only metadata files (JSON) and version hints are not encrypted (spec: "Table Metadata").
+ *
+ * Reads without the key of a file are rejected too, because a file that is not encrypted is not authentic: whoever can
+ * write to the storage could make it a file of the table. Reads with a key ([[EncryptedFileIO]], encrypted Parquet
+ * files) use the storage without this safeguard.
  *
  * @param storage the storage without this safeguard
  * @param keys creates the keys of new files
@@ -33,11 +38,27 @@ final class EncryptedTableIO private (storage: FileIO, keys: NewFileKeys) extend
   override def withKeyService(service: KeyService): FileIO =
     new EncryptedTableIO(storage.withKeyService(service), keys)
 
-  override def open(path: String): InputStream = storage.open(path)
-  override def read(path: String): Array[Byte] = storage.read(path)
-  override private[iceberglite] def read(path: String, bounds: ReadBounds): Array[Byte] = storage.read(path, bounds)
+  override def open(path: String): InputStream = readable(path).open(path)
+  override def read(path: String): Array[Byte] = readable(path).read(path)
+  override private[iceberglite] def read(path: String, bounds: ReadBounds): Array[Byte] =
+    readable(path).read(path, bounds)
   override def readRange(path: String, offset: Long, length: Int): Array[Byte] =
-    storage.readRange(path, offset, length)
+    readable(path).readRange(path, offset, length)
+
+  /** Returns the storage for reading a file without a key. @throws UnreadableFile if the file must be encrypted */
+  private[storage] def readable(path: String): FileIO = {
+    requireUnencrypted(path)
+    storage
+  }
+
+  override private[iceberglite] def requireUnencrypted(path: String): Unit =
+    if (!isUnencrypted(path)) throw UnreadableFile(
+      path,
+      "file of an encrypted table",
+      "The metadata that refers to the file has no key of it. Files of an encrypted table must be encrypted: another " +
+        "engine has added this file without encryption, or the metadata was replaced. Restore the metadata, or remove " +
+        "the file from the table"
+    )
   override def exists(path: String): Boolean = storage.exists(path)
   override def info(path: String): Option[FileInfo] = storage.info(path)
   override def isRemote(path: String): Boolean = storage.isRemote(path)
@@ -93,11 +114,16 @@ object EncryptedTableIO {
 
   private val Unencrypted = Seq(".metadata.json", ".metadata.json.gz", ".gz.metadata.json", "version-hint.text")
 
+  /** Returns the storage of a table: `storage` itself if the table is not encrypted. */
+  def of(storage: FileIO, metadata: TableMetadata): FileIO = NewFileKeys.of(metadata).fold(storage)(apply(storage, _))
+
+  private def isUnencrypted(path: String): Boolean = Unencrypted.exists(path.endsWith)
+
   /** Returns the storage of an encrypted table. */
   def apply(storage: FileIO, keys: NewFileKeys): FileIO = new EncryptedTableIO(storage.unguarded, keys)
 
   private def check(path: String, contents: Array[Byte]): Unit =
-    if (!Magics.contains(contents.iterator.take(MagicLength).toVector) && !Unencrypted.exists(path.endsWith)) {
+    if (!Magics.contains(contents.iterator.take(MagicLength).toVector) && !isUnencrypted(path)) {
       throw Unsupported(
         s"writing the file $path to an encrypted table without encryption",
         "This operation cannot encrypt its files yet. Nothing was written. Run it with an engine that can"

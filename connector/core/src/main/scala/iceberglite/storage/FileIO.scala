@@ -50,6 +50,14 @@ trait FileIO extends FileSink with Serializable {
   /** Returns a new random key for a new file; absent if the files of the table are not encrypted. */
   private[iceberglite] def newFileKey(): Option[FileKey] = None
 
+  /**
+   * Checks that a file may be read without a key.
+   *
+   * @throws UnreadableFile if all files of the table must be encrypted
+   */
+  @nowarn("cat=unused-params") // not used by storages of tables that are not encrypted
+  private[iceberglite] def requireUnencrypted(path: String): Unit = ()
+
   /** The storage without the safeguard of [[EncryptedTableIO]]. Its class decides how files are read and created. */
   private[iceberglite] def unguarded: FileIO = this
 

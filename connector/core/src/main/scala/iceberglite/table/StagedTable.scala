@@ -108,6 +108,6 @@ object StagedTable {
     TableKeys.of(target.name, metadata, target.io.keyService).foreach(_.requireMasterKey())
     val staged = new StagedCommitter(TableVersion(metadata, base.fold("")(_.metadataLocation)), base.isDefined)
     val table = new Table(target.id, target.name, staged.load(target.id), target.io, staged)
-    new StagedTable(table, staged, target, start, base, environment)
+    new StagedTable(table, staged, target.copy(io = table.io), start, base, environment)
   }
 }

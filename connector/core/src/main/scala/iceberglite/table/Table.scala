@@ -1,6 +1,5 @@
 package iceberglite.table
 
-import iceberglite.encryption.NewFileKeys
 import iceberglite.spec.json.NameMappingJson
 import iceberglite.spec.metadata.{Snapshot, TableMetadata}
 import iceberglite.spec.partition.{PartitionSpec, SortOrder}
@@ -26,8 +25,8 @@ final class Table(
 ) {
   def metadata: TableMetadata = version.metadata
 
-  /** The access to the files of the table. That of an encrypted table rejects new files that are not encrypted. */
-  lazy val io: FileIO = NewFileKeys.of(metadata).fold(storage)(EncryptedTableIO(storage, _))
+  /** The access to the files of the table. That of an encrypted table rejects files that are not encrypted. */
+  lazy val io: FileIO = EncryptedTableIO.of(storage, metadata)
 
   def metadataLocation: String = version.metadataLocation
   def location: String = metadata.location

@@ -45,9 +45,11 @@ final class ManifestCache(
    */
   def invalidate(io: FileIO, directory: String): Unit = {
     val below = directory.stripSuffix("/") + "/"
-    entries.remove(key => (key.io eq io) && key.path.startsWith(below))
-    lists.remove(key => (key.io eq io) && key.path.startsWith(below))
-    roots.remove(key => (key.io eq io) && key.path.startsWith(below))
+    // Each table object of an encrypted table wraps the storage in another object.
+    def isBelow(of: FileIO, path: String) = (of.unguarded eq io.unguarded) && path.startsWith(below)
+    entries.remove(key => isBelow(key.io, key.path))
+    lists.remove(key => isBelow(key.io, key.path))
+    roots.remove(key => isBelow(key.io, key.path))
   }
 
   /**

@@ -17,6 +17,7 @@ import iceberglite.spark.read.partitioning.{KeyGrouping, ScanRuntimeFilter}
 import iceberglite.spark.read.planning.TaskFilePacking
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.AlwaysTrue
+import iceberglite.spec.file.ContentFile
 import iceberglite.spec.types.Type.{DoubleType, FloatType}
 
 /**
@@ -107,8 +108,15 @@ final private[read] class IcebergBatch(
       task.file.format,
       task.file.fileSizeInBytes,
       task.change.map(c => c.copy(deletesOfChangedRows = c.deletesOfChangedRows.map(deletes))),
-      FileKey.of(task.file)
+      keyOf(task.file)
     )
+  }
+
+  /** Returns the key of a data file. Tasks read some formats without the safeguard of the table's storage. */
+  private def keyOf(file: ContentFile): Option[FileKey] = {
+    val key = FileKey.of(file)
+    if (key.isEmpty) scan.files.table.io.requireUnencrypted(file.path)
+    key
   }
 
   private def floatingColumns(filter: Expression): Set[Int] = filter.fieldIds.filter(isFloating)
