@@ -3,6 +3,7 @@ package iceberglite.catalog.rest
 import java.util.UUID
 
 import iceberglite.catalog.{Catalog, CatalogFamily, CatalogProperty, MetricsReports, ViewCatalog}
+import iceberglite.encryption.TableKeys
 import iceberglite.maintenance.PurgeTable
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.storage.FileIO
@@ -86,7 +87,9 @@ final class RestCatalog private (
     if (creation.cloneOf.isDefined) super.create(id, creation)
     else {
       val requested = withCatalogProperties(creation)
-      tableAt(id, tables.create(id, draft(id, requested, StageMode.Create, environment.uuid()), requested.location))
+      val metadata = draft(id, requested, StageMode.Create, environment.uuid())
+      TableKeys.of(fullName(id), metadata, io.keyService).foreach(_.requireMasterKey())
+      tableAt(id, tables.create(id, metadata, requested.location))
     }
 
   /** Returns the metadata of a new table, before the server adds its settings. */

@@ -67,8 +67,17 @@ class EncryptedCatalogsSuite extends AnyFunSuite with SharedSession {
     session.sql(s"CREATE NAMESPACE IF NOT EXISTS enc.$ns")
     val (lite, ice) = (s"enc.$ns.t", s"encice.$ns.t")
     val properties = "TBLPROPERTIES ('format-version' = '3', 'encryption.key-id' = 'master')"
+    val unknown = s"CREATE TABLE $lite (id BIGINT) USING iceberg ${properties.replace("'master'", "'unknown'")}"
+    intercept[Exception](session.sql(unknown))
+    assert(session.sql(s"SHOW TABLES IN enc.$ns").isEmpty, "no table is created without its master key")
     session.sql(s"CREATE TABLE $lite (id BIGINT, name STRING) USING iceberg $properties")
     session.sql(s"INSERT INTO $lite SELECT id, concat('name-', id) FROM range(20)")
+    session.sql(s"ALTER TABLE $lite SET BLOOM INDEX (id)")
+    session.sql(s"CALL enc.system.compute_table_stats(table => '$ns.t', bloom_index_only => true)")
+    val plan = session.sql(s"CALL enc.system.maintain(table => '$ns.t', dry_run => true)").collect()
+    // The server does not preserve the key metadata of the index, but the key.
+    assert(!plan.exists(s => s.getString(0) == "compute_table_stats" && s.getString(1) == "planned"), plan.mkString)
+    assert(session.sql(s"SELECT id FROM $lite WHERE id = 7").count() == 1)
     session.sql(s"DELETE FROM $lite WHERE id < 5")
     assert(ids(session, lite) == (5L until 20L))
     assert(ids(configured(SharedSession.liteExtensions, "rest"), lite) == (5L until 20L))
