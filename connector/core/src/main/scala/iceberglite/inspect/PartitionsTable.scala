@@ -1,7 +1,7 @@
 package iceberglite.inspect
 
 import iceberglite.spec.expr.Expression.AlwaysTrue
-import iceberglite.spec.metadata.{PartitionStatisticsFile, Snapshot}
+import iceberglite.spec.metadata.{Encryption, PartitionStatisticsFile, Snapshot}
 import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.NestedField
 import iceberglite.spec.types.Type.{IntType, LongType, TimestampTzType}
@@ -71,5 +71,5 @@ object PartitionsTable extends GroupedTable {
   }
 
   private def statisticsOf(table: Table, snapshot: Snapshot): Option[PartitionStatisticsFile] =
-    table.metadata.partitionStatistics.find(_.snapshotId == snapshot.snapshotId)
+    Encryption.readablePartitionStatistics(table.metadata).find(_.snapshotId == snapshot.snapshotId)
 }

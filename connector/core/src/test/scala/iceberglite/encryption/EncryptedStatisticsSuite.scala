@@ -6,15 +6,16 @@ import org.apache.iceberg.DataFiles
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.conformance.MetadataRules
-import iceberglite.maintenance.ComputeTableStatistics
+import iceberglite.maintenance.{ComputeTableStatistics, PartitionStatisticsFiles}
 import iceberglite.maintenance.health.{SketchHealth, StatisticsHealth}
 import iceberglite.puffin.{NewBlob, PuffinWriter, ThetaSketch}
 import iceberglite.scan.BloomIndex
 import iceberglite.spec.IcebergError.UnreadableFile
 import iceberglite.spec.TestMetadata._
-import iceberglite.spec.metadata.{BlobMetadata, BlobType, StatisticsFile, TableMetadata}
+import iceberglite.spec.metadata.{BlobMetadata, BlobType, Encryption, PartitionStatisticsFile, StatisticsFile}
+import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.update.MetadataUpdate
-import iceberglite.table.{Table, TableVersion}
+import iceberglite.table.{Table, TableVersion, TestTables}
 import iceberglite.table.action.{ExpireOptions, ExpireSnapshots, RemoveStatistics}
 
 /** Tests statistics files of encrypted tables, whose keys other engines and servers do not preserve. */
@@ -78,6 +79,24 @@ class EncryptedStatisticsSuite extends AnyFunSuite with EncryptedTables {
     assert(SketchHealth.fileOf(lost.metadata).map(_.statisticsPath).contains(file.statisticsPath))
     assert(ComputeTableStatistics.existingBlobs(lost, lost.currentSnapshot.get).isEmpty)
     assert(ComputeTableStatistics.existingBlobs(table, table.currentSnapshot.get).size == 1)
+  }
+
+  test("partition statistics files are not used, because they are not encrypted") {
+    val table = append(create(open()), "1")
+    val file = PartitionStatisticsFile(table.currentSnapshot.get.snapshotId, s"$directory/partition-stats.parquet", 1L)
+    val encrypted = table.metadata.edited(partitionStatistics = Vector(file))
+    val plain = encrypted.edited(properties = encrypted.properties - "encryption.key-id")
+    assert(StatisticsHealth.of(plain).partitionStatistics.exists(_.isCurrent))
+    assert(StatisticsHealth.of(encrypted).partitionStatistics.isEmpty)
+    assert(Encryption.readablePartitionStatistics(plain) == Vector(file))
+    val read = intercept[UnreadableFile](PartitionStatisticsFiles.read(table.io, byCategory(encrypted), file))
+    assert(read.file == file.statisticsPath)
+  }
+
+  private def byCategory(metadata: TableMetadata): TableMetadata = {
+    val creation = TestTables.byCategory(properties: _*)
+    val other = open().create(id.copy(name = "partitioned"), creation).metadata
+    metadata.edited(specs = other.specs, defaultSpecId = other.defaultSpecId)
   }
 
   test("the key of a statistics file is removed with the file") {

@@ -28,7 +28,7 @@ final case class StatisticsHealth(
 object StatisticsHealth {
   private[iceberglite] def of(metadata: TableMetadata): StatisticsHealth = StatisticsHealth(
     StatisticsAge.of(metadata, metadata.statistics.filter(Encryption.isReadable(metadata, _)).map(_.snapshotId)),
-    StatisticsAge.of(metadata, metadata.partitionStatistics.map(_.snapshotId)),
+    StatisticsAge.of(metadata, Encryption.readablePartitionStatistics(metadata).map(_.snapshotId)),
     SketchHealth.of(metadata),
     indexedColumns(metadata).nonEmpty,
     metadata.currentSnapshot.exists { current =>

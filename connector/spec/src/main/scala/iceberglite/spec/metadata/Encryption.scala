@@ -86,6 +86,13 @@ object Encryption {
   }
 
   /**
+   * Returns the partition statistics files that can be read: none of an encrypted table, because the specification has
+   * no key for them, so that their content is not authentic.
+   */
+  def readablePartitionStatistics(metadata: TableMetadata): Vector[PartitionStatisticsFile] =
+    if (metadata.properties.contains(KeyIdProperty)) Vector.empty else metadata.partitionStatistics
+
+  /**
    * Whether the content of a statistics file can be read. The content of a file without a key is not authentic in an
    * encrypted table: whoever can write to the storage may have replaced the file.
    */
