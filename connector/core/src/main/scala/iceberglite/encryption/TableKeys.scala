@@ -33,6 +33,17 @@ final class TableKeys private (table: String, metadata: TableMetadata, masterKey
     ()
   }
 
+  /**
+   * Requests the key encryption key of new files from the service at the start of a write. Its commit finds the key in
+   * memory if the write takes less than an hour. If the table has no such key yet, only checks that one can be created.
+   */
+  def prepareWrite(nowMs: Long = System.currentTimeMillis): Unit = {
+    metadata.encryptionKeys.find(isUsable(_, nowMs)).fold(requireMasterKey()) { kek =>
+      unwrap(kek)
+      ()
+    }
+  }
+
   /** Fails if the keys of the manifest lists of all snapshots are not available. */
   def requireKeys(): Unit = metadata.snapshots.foreach(manifestListKey)
 

@@ -77,6 +77,9 @@ final private[iceberglite] class WriteCommit(table: Table) extends ErrorBoundary
   /** The locations of the files of this write. */
   val locations: DataLocations = in(DataLocations.of(table.location, table.properties))
 
+  // If the key management service of an encrypted table fails, the write fails before its tasks run.
+  in(table.tree().keys.foreach(_.prepareWrite()))
+
   /** Whether the table's metadata may refer to the files of this write. */
   @volatile private var maybeCommitted = false
   @volatile private var driverFiles = Vector.empty[String]
