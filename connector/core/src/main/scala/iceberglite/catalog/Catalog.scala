@@ -1,7 +1,7 @@
 package iceberglite.catalog
 
 import iceberglite.spec.IcebergError.Unsupported
-import iceberglite.spec.metadata.Encryption
+import iceberglite.spec.metadata.{Encryption, TableMetadata}
 import iceberglite.spec.rest.MetricsReport
 import iceberglite.storage.FileIO
 import iceberglite.table.{
@@ -127,8 +127,7 @@ trait Catalog extends Committer with AutoCloseable {
   /** Returns a table. @throws iceberglite.spec.IcebergError.NotFound if the table does not exist */
   def table(id: TableIdentifier): Table = {
     val version = load(id)
-    if (!protectsMetadata && version.metadata.properties.contains(Encryption.KeyIdProperty))
-      SettingWarnings.ofCatalog(name).once(Catalog.unprotected(name))
+    if (!protectsMetadata) Catalog.warnIfUnprotected(name, version.metadata)
     new Table(id, fullName(id), version, io, this)
   }
 
@@ -168,10 +167,18 @@ trait Catalog extends Committer with AutoCloseable {
   override def report(id: TableIdentifier, report: => MetricsReport): Unit = reports.submit(id, report)
 
   /** Waits a limited time for the delivery of queued metrics reports, and then releases the catalog's resources. */
-  override def close(): Unit = reports.close()
+  override def close(): Unit =
+    try reports.close()
+    finally io.keyService.foreach(_.close())
 }
 
-private object Catalog {
+private[catalog] object Catalog {
+
+  /** Logs a warning, once for each catalog, if a table is encrypted whose metadata is not protected. */
+  def warnIfUnprotected(catalog: String, metadata: TableMetadata): Unit =
+    if (metadata.properties.contains(Encryption.KeyIdProperty))
+      SettingWarnings.ofCatalog(catalog).once(unprotected(catalog))
+
   private def unprotected(name: String): String =
     s"Catalog $name reads the metadata files of encrypted tables from the storage. These files are not encrypted, " +
       "and nothing detects if they are replaced by other files. Only trusted users may write to the metadata " +

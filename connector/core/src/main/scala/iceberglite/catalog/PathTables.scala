@@ -17,7 +17,9 @@ final class PathTables(io: FileIO, environment: Environment = Environment.system
   /** Returns a table. @throws NotFound if there is no table at the path */
   def table(path: String): Table = {
     val id = PathTables.identifier(path)
-    new Table(id, id.name, load(id), io, this)
+    val version = load(id)
+    Catalog.warnIfUnprotected(PathTables.Name, version.metadata)
+    new Table(id, id.name, version, io, this)
   }
 
   def exists(path: String): Boolean = loadIfExists(PathTables.identifier(path).name).isDefined
@@ -114,6 +116,9 @@ final class PathTables(io: FileIO, environment: Environment = Environment.system
 }
 
 object PathTables {
+
+  /** The name of the catalog of tables by path, for messages. */
+  private val Name = "of tables by path"
 
   /** Returns the identifier of the table at a path. */
   def identifier(path: String): TableIdentifier = TableIdentifier(Vector.empty, Warehouse.of(path))

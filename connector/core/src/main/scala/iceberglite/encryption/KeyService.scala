@@ -9,13 +9,23 @@ import iceberglite.spec.{IcebergError, Place}
 import iceberglite.spec.IcebergError.StorageFailed
 
 /**
- * The key management service of a catalog. Unwrapped keys are kept in the memory of the driver for an hour.
+ * The key management service of a catalog. Unwrapped keys are used for an hour, and are then removed from the memory of
+ * the driver when another key is requested. [[close]] removes all keys; later calls connect to the service again.
  *
  * @param name the name of the service, for messages
  * @param connect creates and initializes the service; called at the first use
  */
-final class KeyService(name: String, connect: () => KeyManagement, nowMs: () => Long = () => System.currentTimeMillis) {
-  private lazy val service: KeyManagement = calling("connect to")(connect())
+final class KeyService(name: String, connect: () => KeyManagement, nowMs: () => Long = () => System.currentTimeMillis)
+    extends AutoCloseable {
+  private var connected = Option.empty[KeyManagement]
+
+  private def service: KeyManagement = synchronized {
+    connected.getOrElse {
+      val created = calling("connect to")(connect())
+      connected = Some(created)
+      created
+    }
+  }
 
   final private class Unwrapped(val key: Array[Byte], val atMs: Long)
 
@@ -41,6 +51,15 @@ final class KeyService(name: String, connect: () => KeyManagement, nowMs: () => 
     checked(created.key)
     unwrapped.put((masterKeyId, ByteBuffer.wrap(created.wrapped)), new Unwrapped(created.key, nowMs()))
     created
+  }
+
+  override def close(): Unit = {
+    unwrapped.clear()
+    synchronized {
+      val closing = connected
+      connected = None
+      calling("close")(closing.foreach(_.close()))
+    }
   }
 
   private def checked(key: Array[Byte]): Array[Byte] =
