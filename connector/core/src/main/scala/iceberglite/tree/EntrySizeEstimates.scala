@@ -18,6 +18,7 @@ private[tree] object EntrySizeEstimates {
   /** The heap size of an entry and its file, including boxed values and object headers, in bytes. */
   private val EntryOverhead = 400L
   private val PartitionValue = 40L
+  private val BufferOverhead = 80L
   private val MapSlot = 64L
   private val ManifestOverhead = 300L
   private val SummaryOverhead = 120L
@@ -55,7 +56,7 @@ private[tree] object EntrySizeEstimates {
 
   private def heapBytes(file: ContentFile): Long =
     EntryOverhead + file.path.length + PartitionValue * file.partition.values.size + 8L * file.splitOffsets.size +
-      metrics(file)
+      file.keyMetadata.fold(0L)(BufferOverhead + _.remaining) + metrics(file)
 
   /** Returns the assumed ratio of what metrics keep of their manifest in memory to the manifest's file size. */
   private def inflationOf(metrics: Metrics): Long = metrics match {
@@ -70,7 +71,8 @@ private[tree] object EntrySizeEstimates {
   }
 
   def manifestHeapBytes(manifests: Vector[ManifestFile]): Long = manifests.iterator.map { m =>
-    ManifestOverhead + m.path.length + SummaryOverhead * m.partitions.fold(0)(_.size)
+    ManifestOverhead + m.path.length + SummaryOverhead * m.partitions.fold(0)(_.size) +
+      m.keyMetadata.fold(0L)(BufferOverhead + _.remaining)
   }.sum
 
   /** Returns the estimated compressed size of an entry in a manifest, in bytes. */
@@ -80,7 +82,7 @@ private[tree] object EntrySizeEstimates {
       case m: DecodedMetrics => m.encodedBytes
       case _ => ReadMetrics
     }
-    60L + file.path.length / 4 + metricsBytes
+    60L + file.path.length / 4 + metricsBytes + file.keyMetadata.fold(0L)(_.remaining.toLong)
   }
 
   private def counts(m: MetricMaps): Long =

@@ -10,7 +10,7 @@ private[root] object EntrySizes {
 
   /** Returns the estimated size of an entry in bytes. */
   def of(e: ContentEntry): Long =
-    EntryBytes + inlineBytes(e) + statsBytes(e.stats.byId.values)
+    EntryBytes + inlineBytes(e) + statsBytes(e.stats.byId.values) + e.keyMetadata.fold(0L)(_.remaining.toLong)
 
   /** Returns the estimated size of the statistics of a file in bytes. */
   def statsBytes(stats: Iterable[FieldStats]): Long = ColumnBytes * stats.size + stats.iterator.map(longBounds).sum
