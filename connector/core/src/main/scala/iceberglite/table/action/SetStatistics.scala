@@ -35,7 +35,8 @@ final class SetStatistics(
     (context.tree(base).keys, key) match {
       case (None, None) => Vector(MetadataUpdate.SetStatistics(file))
       case (Some(keys), Some(ofFile)) =>
-        val registered = keys.register(ofFile, context.environment.nowMs(), Encryption.statisticsKeyId(file.statisticsPath))
+        val registered =
+          keys.register(ofFile, context.environment.nowMs(), Encryption.statisticsKeyId(file.statisticsPath))
         val added = registered.added.map(MetadataUpdate.AddEncryptionKey(_)) :+
           MetadataUpdate.SetStatistics(file.copy(keyMetadata = Some(registered.keyId)))
         TableKeys.withoutUnusedKeys(base, added, context.environment.nowMs())
