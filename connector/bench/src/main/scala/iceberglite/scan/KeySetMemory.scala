@@ -30,7 +30,7 @@ object KeySetMemory {
   }
 
   private def measure(keys: Int, maxBytes: Long, directory: String): String = {
-    val builder = new KeySetBuilder(Columns, maxBytes, directory)
+    val builder = new KeySetBuilder(Columns, maxBytes, directory, encrypts = false)
     val start = System.nanoTime()
     (0 until keys).foreach(i => builder += Array[AnyRef](Long.box(i.toLong), s"customer-number-$i"))
     val set = builder.result()

@@ -52,8 +52,8 @@ final class TableKeys private (table: String, metadata: TableMetadata, masterKey
     .map(keyWithId(_, snapshot.manifestList.getOrElse(table), s"snapshot ${snapshot.snapshotId}"))
 
   /**
-   * Returns the key of a statistics file. Its key metadata in the table metadata, which is not encrypted, is only the id
-   * of the key in `encryption-keys`.
+   * Returns the key of a statistics file. Its key metadata in the table metadata, which is not encrypted, is only the
+   * id of the key in `encryption-keys`.
    *
    * @throws UnreadableFile if the table metadata has no key of the file, so that its content is not authentic
    */

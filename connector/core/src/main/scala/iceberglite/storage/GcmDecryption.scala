@@ -40,13 +40,14 @@ final private[storage] class GcmDecryption(path: String, key: FileKey, header: A
 private[storage] object GcmDecryption {
 
   /**
-   * Returns the length of a file according to its key. The length in the storage cannot replace it, because whole blocks
-   * at the end of the file may be missing.
+   * Returns the length of a file according to its key. The length in the storage cannot replace it, because whole
+   * blocks at the end of the file may be missing.
    */
   private def lengthOf(path: String, key: FileKey): Long = key.fileLength.getOrElse(throw UnreadableFile(
     path,
     "encrypted file",
-    "Its key metadata does not contain its length, so it cannot be checked whether the file is complete. The metadata " +
+    "Its key metadata does not contain its length, so it cannot be checked whether the file is complete. The " +
+    "metadata " +
       "that refers to the file is damaged, or another engine encrypted the file in its own way"
   ))
 

@@ -77,8 +77,8 @@ object Encryption {
   def statisticsKeyId(path: String): String = s"statistics-${path.substring(path.lastIndexOf('/') + 1)}"
 
   /**
-   * Returns the entry of `encryption-keys` with the key of a statistics file; absent if the file is not encrypted, or if
-   * its key is not in the metadata.
+   * Returns the entry of `encryption-keys` with the key of a statistics file; absent if the file is not encrypted, or
+   * if its key is not in the metadata.
    */
   def keyOf(metadata: TableMetadata, file: StatisticsFile): Option[EncryptionKey] = {
     val ids = file.keyMetadata.toSet + statisticsKeyId(file.statisticsPath)
