@@ -57,8 +57,7 @@ final class EncryptedTableIO private (storage: FileIO, keys: NewFileKeys) extend
       "file of an encrypted table",
       "The metadata that refers to the file has no key of it. Files of an encrypted table must be encrypted: another " +
         "engine has added this file without encryption, or the metadata was replaced. Restore the metadata, " +
-        "or remove " +
-        "the file from the table"
+        "or remove the file from the table"
     )
   override def exists(path: String): Boolean = storage.exists(path)
   override def info(path: String): Option[FileInfo] = storage.info(path)
