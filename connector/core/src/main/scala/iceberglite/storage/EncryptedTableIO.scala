@@ -52,12 +52,12 @@ final class EncryptedTableIO private (storage: FileIO, keys: NewFileKeys) extend
   }
 
   override private[iceberglite] def requireUnencrypted(path: String): Unit =
-    if (!isUnencrypted(path)) throw UnreadableFile(
+    if (!Readable.exists(path.endsWith)) throw UnreadableFile(
       path,
       "file of an encrypted table",
       "The metadata that refers to the file has no key of it. Files of an encrypted table must be encrypted: another " +
-        "engine has added this file without encryption, or the metadata was replaced. Restore the metadata, " +
-        "or remove the file from the table"
+        "engine has added this file without encryption, or the metadata was replaced. Restore the metadata, or " +
+        "remove the file from the table"
     )
   override def exists(path: String): Boolean = storage.exists(path)
   override def info(path: String): Option[FileInfo] = storage.info(path)
@@ -112,18 +112,19 @@ object EncryptedTableIO {
   /** The first bytes of files in the AES GCM stream format, and of Parquet files with an encrypted footer. */
   private val Magics = Seq("AGS1", "PARE").map(_.getBytes(US_ASCII).toVector)
 
+  /** The ends of names of table metadata, which may have any name in the catalog. No other file is JSON. */
+  private val Readable = Seq(".json", ".json.gz", "version-hint.text")
+
   private val Unencrypted = Seq(".metadata.json", ".metadata.json.gz", ".gz.metadata.json", "version-hint.text")
 
   /** Returns the storage of a table: `storage` itself if the table is not encrypted. */
   def of(storage: FileIO, metadata: TableMetadata): FileIO = NewFileKeys.of(metadata).fold(storage)(apply(storage, _))
 
-  private def isUnencrypted(path: String): Boolean = Unencrypted.exists(path.endsWith)
-
   /** Returns the storage of an encrypted table. */
   def apply(storage: FileIO, keys: NewFileKeys): FileIO = new EncryptedTableIO(storage.unguarded, keys)
 
   private def check(path: String, contents: Array[Byte]): Unit =
-    if (!Magics.contains(contents.iterator.take(MagicLength).toVector) && !isUnencrypted(path)) {
+    if (!Magics.contains(contents.iterator.take(MagicLength).toVector) && !Unencrypted.exists(path.endsWith)) {
       throw Unsupported(
         s"writing the file $path to an encrypted table without encryption",
         "This operation cannot encrypt its files yet. Nothing was written. Run it with an engine that can"

@@ -1,6 +1,6 @@
 package iceberglite.table
 
-import iceberglite.storage.FileIO
+import iceberglite.storage.{EncryptedTableIO, FileIO}
 import iceberglite.tree.{ManifestCache, MetadataPool, MetadataTree, SeenParts, TreeTable}
 
 /** Lists all files that a version of a table refers to, directly or through its snapshots. */
@@ -9,14 +9,16 @@ private[iceberglite] object ReachableFiles {
   /**
    * Returns the paths of all files.
    *
+   * @param io the storage of any table: the files may belong to a table that shares a directory with it
    * @throws iceberglite.spec.IcebergError if a file of the table's metadata cannot be read
    */
   def of(io: FileIO, version: TableVersion): Vector[String] = {
     val metadata = version.metadata
-    val table = TreeTable(version.metadataLocation, io, metadata)
+    val ofTable = EncryptedTableIO.of(io.unguarded, metadata)
+    val table = TreeTable(version.metadataLocation, ofTable, metadata)
     val seen = new SeenParts
     val reachable = metadata.snapshots.map(MetadataTree.at(_, table, ManifestCache.Disabled).reachable(seen))
-    val files = MetadataPool.map(reachable.flatMap(_.parts))(_.entries(io).map(_.file.path).toVector).flatten
+    val files = MetadataPool.map(reachable.flatMap(_.parts))(_.entries(ofTable).map(_.file.path).toVector).flatten
     files ++ reachable.flatMap(_.metadata) ++ namedInMetadataFile(version)
   }
 

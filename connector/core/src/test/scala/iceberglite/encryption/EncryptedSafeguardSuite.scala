@@ -15,7 +15,7 @@ import iceberglite.spec.TestMetadata._
 import iceberglite.spec.file.FileFormat
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.storage.{DataInput, FileIO}
-import iceberglite.table.{Change, CommitContext, MetadataAction, StageMode}
+import iceberglite.table.{Change, CommitContext, MetadataAction, ReachableFiles, StageMode}
 import iceberglite.table.TestTables._
 import iceberglite.table.action.FastAppend
 import iceberglite.tree.{ManifestCache, MetadataTree, TreeReader}
@@ -60,6 +60,9 @@ class EncryptedSafeguardSuite extends AnyFunSuite with EncryptedTables {
     val part = new ManifestPart(manifest, table.tree().specs)
     assert(part.entries(plain.io).size == 1)
     assert(intercept[UnreadableFile](part.entries(table.io)).file == manifest.path)
+    // Deletions also look for files of other tables in the same directory, which need not be encrypted.
+    assert(ReachableFiles.of(table.io, plain.version).contains("/data/forged.parquet"))
+    assert(ReachableFiles.of(plain.io, table.version).exists(_.contains("secret-name")))
   }
 
   for (format <- FileFormat.ofRows)
