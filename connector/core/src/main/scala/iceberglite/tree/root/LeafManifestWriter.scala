@@ -13,7 +13,7 @@ final private[root] class LeafManifestWriter(
     header: NewSnapshotHeader,
     columns: StatsColumns,
     output: ParallelWriter,
-    newKey: () => Option[FileKey] = () => None
+    newKey: () => Option[FileKey]
 ) {
   private val number = new AtomicInteger
 

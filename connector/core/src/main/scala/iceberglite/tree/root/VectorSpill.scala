@@ -19,7 +19,7 @@ final private[root] class VectorSpill(
     header: NewSnapshotHeader,
     output: FileSink,
     limits: RootLimits,
-    newKey: () => Option[FileKey] = () => None
+    newKey: () => Option[FileKey]
 ) {
 
   /**

@@ -109,7 +109,7 @@ class RootMaintenanceSuite extends AnyFunSuite {
     val sparse = table.files.parts.collect { case leaf: LeafPart => leaf }
     val (tree, columns) = (table.testTable.tree, RootSamples.columnsOf(table.testTable.metadata))
     val output = new ParallelWriter(table.io, "mem:/t/metadata", tree.pool)
-    val leaves = new LeafManifestWriter(table.testTable.header(), columns, output)
+    val leaves = new LeafManifestWriter(table.testTable.header(), columns, output, () => None)
     val maintenance = new RootMaintenance(tree, columns, leaves, RootLimits(), _ => Iterator.empty)
     assert(sparse.size == 1 && maintenance.rewrite(table.root, sparse).isEmpty && output.paths.isEmpty)
   }
