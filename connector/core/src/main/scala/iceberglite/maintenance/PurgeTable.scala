@@ -74,8 +74,7 @@ object PurgeTable {
    */
   def requireGcEnabled(io: FileIO, table: String, version: TableVersion): Unit = {
     // Without its keys, the manifests of an encrypted table cannot be read, so it is unknown which files it has. All
-    // keys are requested here: the table metadata, which is deleted with the other files, contains the only copy of
-    // them.
+    // keys are requested here: the table metadata, which is deleted with the other files, has the only copy of them.
     TableKeys.of(table, version.metadata, io.keyService).foreach(_.requireKeys())
     if (!TableProperty.of(TableProperty.Gc, version.metadata.properties)) throw ValidationFailed(
       s"Cannot purge table $table: its property ${TableProperty.Gc.key} is false, because other tables may use its " +

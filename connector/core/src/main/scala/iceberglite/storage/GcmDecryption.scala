@@ -47,8 +47,7 @@ private[storage] object GcmDecryption {
     path,
     "encrypted file",
     "Its key metadata does not contain its length, so it cannot be checked whether the file is complete. The " +
-      "metadata " +
-      "that refers to the file is damaged, or another engine encrypted the file in its own way"
+      "metadata that refers to the file is damaged, or another engine encrypted the file in its own way"
   ))
 
   /** The limits for a file that is read as a whole. */
