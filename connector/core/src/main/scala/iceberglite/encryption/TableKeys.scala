@@ -171,11 +171,15 @@ object TableKeys {
     if (base.encryptionKeys.isEmpty || updates.isEmpty) updates
     else updates ++ unusedKeys(base, MetadataUpdate.applyAll(base, updates, nowMs)).map(RemoveEncryptionKey(_))
 
-  /** Keys that encrypt other keys are never among the unused keys, even if a snapshot refers to one. */
+  /**
+   * Returns the ids of unused keys. Keys that encrypt other keys are never among them, even if a snapshot refers to one.
+   * Keys of statistics files are, even if another engine has removed the statistics file before.
+   */
   private def unusedKeys(before: TableMetadata, after: TableMetadata): Vector[String] = {
     val encrypting = after.encryptionKeys.flatMap(_.encryptedById).toSet
     val masterKeyId = after.properties.get(Encryption.KeyIdProperty)
-    val unused = usedKeys(before) -- usedKeys(after) -- encrypting
+    val statistics = after.encryptionKeys.filter(Encryption.isStatisticsKey).map(_.keyId)
+    val unused = usedKeys(before) ++ statistics -- usedKeys(after) -- encrypting
     after.encryptionKeys.filter(key => unused(key.keyId) && key.encryptedById != masterKeyId).map(_.keyId).sorted
   }
 

@@ -9,6 +9,8 @@ object Encryption {
   /** The table property for the id of the master key. */
   val KeyIdProperty = "encryption.key-id"
 
+  private val StatisticsKeyStart = "statistics-"
+
   /** The table property for the length of the keys of files, in bytes. */
   val KeyLengthProperty = "encryption.data-key-length"
 
@@ -74,7 +76,10 @@ object Encryption {
    * Returns the id that the key of a statistics file has in `encryption-keys`. It is derived from the name of the file,
    * because Apache Iceberg and the protocol of REST catalogs do not preserve the `key-metadata` of statistics files.
    */
-  def statisticsKeyId(path: String): String = s"statistics-${path.substring(path.lastIndexOf('/') + 1)}"
+  def statisticsKeyId(path: String): String = s"$StatisticsKeyStart${path.substring(path.lastIndexOf('/') + 1)}"
+
+  /** Whether a key was added for a statistics file. */
+  def isStatisticsKey(key: EncryptionKey): Boolean = key.keyId.startsWith(StatisticsKeyStart)
 
   /**
    * Returns the entry of `encryption-keys` with the key of a statistics file; absent if the file is not encrypted, or
