@@ -32,7 +32,12 @@ final class EncryptedFileIO private (io: FileIO, file: String, key: FileKey) ext
   }
 
   override def readRange(path: String, offset: Long, length: Int): Array[Byte] = wrapReadErrors(path) {
+    check(path)
     ReadBounds.checkRange(path, length)
+    GcmDecryption.range(stored, path, key, offset, length).getOrElse(readStream(path, offset, length))
+  }
+
+  private def readStream(path: String, offset: Long, length: Int): Array[Byte] = {
     val in = input(path).newStream()
     try {
       in.seek(offset)

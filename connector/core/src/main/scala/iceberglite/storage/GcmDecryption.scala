@@ -24,10 +24,20 @@ final private[storage] class GcmDecryption(path: String, key: FileKey, header: A
   }
 
   /** Decrypts a block that begins at an offset. @throws UnreadableFile if the block is not authentic */
-  def decrypt(block: Int, stored: Array[Byte], offset: Int, plain: Array[Byte], plainOffset: Int): Unit = {
-    val length = blocks.storedLengthOf(block, contentLength)
-    if (!cipher.decrypt(stored, offset, length, GcmBlocks.aad(key, block), plain, plainOffset))
+  def decrypt(block: Int, stored: Array[Byte], offset: Int, plain: Array[Byte], plainOffset: Int): Unit =
+    if (!isDecrypted(block, stored, offset, plain, plainOffset))
       throw GcmDecryption.damaged(path, s"Block $block is not authentic")
+
+  /** Decrypts a block that begins at an offset. @return false if the block is not authentic */
+  private def isDecrypted(
+      block: Int,
+      stored: Array[Byte],
+      offset: Int,
+      plain: Array[Byte],
+      plainOffset: Int
+  ): Boolean = {
+    val length = blocks.storedLengthOf(block, contentLength)
+    cipher.decrypt(stored, offset, length, GcmBlocks.aad(key, block), plain, plainOffset)
   }
 
   def decrypt(block: Int, stored: Array[Byte]): Array[Byte] = {
@@ -59,6 +69,31 @@ private[storage] object GcmDecryption {
     "encrypted file",
     s"$reason. The file was damaged, truncated or replaced, or the key does not belong to it. Restore the file"
   )
+
+  /**
+   * Reads a range of the content by one request, without the header of the file.
+   *
+   * @return absent if the range is not in the content, or if blocks are not authentic, possibly because they have
+   *   another length than those of known writers
+   */
+  def range(io: FileIO, path: String, key: FileKey, offset: Long, length: Int): Option[Array[Byte]] = {
+    val file = new GcmDecryption(path, key, GcmBlocks.Standard.header, lengthOf(path, key))
+    val (first, last) = (file.blocks.blockOf(offset), file.blocks.blockOf(offset + length - 1))
+    val start = file.blocks.storedStartOf(first)
+    def storedEnd = file.blocks.storedStartOf(last) + file.blocks.storedLengthOf(last, file.contentLength)
+    if (length == 0 || offset > file.contentLength - length || storedEnd - start > Int.MaxValue) None
+    else {
+      val stored = io.readRange(path, start, (storedEnd - start).toInt)
+      val plain = new Array[Byte]((math.min(file.contentLength, file.blocks.startOf(last + 1)) -
+        file.blocks.startOf(first)).toInt)
+      val isAuthentic = (first to last).forall { block =>
+        val from = (file.blocks.storedStartOf(block) - start).toInt
+        file.isDecrypted(block, stored, from, plain, (file.blocks.startOf(block) - file.blocks.startOf(first)).toInt)
+      }
+      val from = (offset - file.blocks.startOf(first)).toInt
+      if (isAuthentic) Some(java.util.Arrays.copyOfRange(plain, from, from + length)) else None
+    }
+  }
 
   /** Decrypts a whole file. @throws UnreadableFile if any block is not authentic, or if blocks are missing */
   def whole(path: String, key: FileKey, stored: Array[Byte]): Array[Byte] = {

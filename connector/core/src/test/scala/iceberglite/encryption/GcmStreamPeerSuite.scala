@@ -145,6 +145,43 @@ class GcmStreamPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     Seq(stored, header ++ blocks(0)).foreach(assertRejected(_, key))
   }
 
+  test("a range of an encrypted file is read by one request, and damage in it is detected", MetadataRules.gcmStreams) {
+    val content = bytes(2 * Block + 100)
+    val key = FileKey.random(16)
+    val stored = EncryptedFileIO.encrypt(content, key)
+    val memory = new MemoryFileIO
+    memory.write(path, stored)
+    var requests = Vector.empty[(Long, Int)]
+    val counting = new FileIOWrapper(memory) {
+      override def read(path: String): Array[Byte] = fail("a whole file is read")
+      override def readRange(path: String, offset: Long, length: Int): Array[Byte] = {
+        requests :+= offset -> length
+        memory.readRange(path, offset, length)
+      }
+    }
+    val io = EncryptedFileIO(counting, path, keyOf(stored, key))
+    val ends = Seq(0, 1, Block - 1, Block, Block + 1, 2 * Block - 1, 2 * Block, 2 * Block + 99, 2 * Block + 100)
+    for (from <- ends; to <- ends if from < to) {
+      requests = Vector.empty
+      assert(io.readRange(path, from.toLong, to - from).sameElements(content.slice(from, to)), s"$from to $to")
+      assert(requests.size == 1 && requests.map(_._2).sum <= to - from + 2 * (Block + 28))
+    }
+    val plainIO = EncryptedFileIO(memory, path, keyOf(stored, key))
+    Seq(content.length - 5L, Long.MaxValue - 2).foreach { offset =>
+      intercept[UnreadableFile](plainIO.readRange(path, offset, 6))
+    }
+    for (position <- Seq(20, 8 + Block + 28 + 5)) {
+      val changed = new MemoryFileIO
+      changed.write(path, stored.updated(position, (stored(position) ^ 1).toByte))
+      val damaged = EncryptedFileIO(changed, path, keyOf(stored, key))
+      intercept[UnreadableFile](damaged.readRange(path, 0L, 2 * Block))
+      assert(damaged.readRange(path, 2L * Block, 50).sameElements(content.slice(2 * Block, 2 * Block + 50)))
+    }
+    val cut = new MemoryFileIO
+    cut.write(path, stored.take(8 + Block + 28))
+    intercept[UnreadableFile](EncryptedFileIO(cut, path, keyOf(stored, key)).readRange(path, Block.toLong, 10))
+  }
+
   test("a file that replaces an encrypted file is read only up to the length of the encrypted file") {
     val stored = EncryptedFileIO.encrypt(bytes(1000), FileKey.random(16))
     var limit = Long.MaxValue
