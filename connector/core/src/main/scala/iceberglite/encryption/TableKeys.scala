@@ -172,8 +172,8 @@ object TableKeys {
     else updates ++ unusedKeys(base, MetadataUpdate.applyAll(base, updates, nowMs)).map(RemoveEncryptionKey(_))
 
   /**
-   * Returns the ids of unused keys. Keys that encrypt other keys are never among them, even if a snapshot refers to one.
-   * Keys of statistics files are, even if another engine has removed the statistics file before.
+   * Returns the ids of unused keys. Keys that encrypt other keys are never among them, even if a snapshot refers to
+   * one. Keys of statistics files are, even if another engine has removed the statistics file before.
    */
   private def unusedKeys(before: TableMetadata, after: TableMetadata): Vector[String] = {
     val encrypting = after.encryptionKeys.flatMap(_.encryptedById).toSet
