@@ -48,6 +48,7 @@ class EncryptedRowFilesSuite extends AnyFunSuite with TemporaryDirectory {
     "write.parquet.compression-codec" -> "uncompressed",
     "write.parquet.dict-size-bytes" -> "1",
     "write.parquet.bloom-filter-enabled.column.name" -> "true",
+    "write.parquet.bloom-filter-max-bytes" -> "1024",
     "write.avro.compression-codec" -> "uncompressed",
     "write.orc.compression-codec" -> "none"
   )
