@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from pyspark.errors import AnalysisException, PySparkException
+from pyspark.errors import AnalysisException, PySparkException, PythonException
 
 # A Connect server sends only the message, which begins with the condition. The name of a Java class can precede it. If
 # a Spark job failed, the message of the failed task follows that of the job.
@@ -189,7 +189,8 @@ def _java_exception(error: Exception) -> Any:
 
 def _in_python(error: Exception) -> _Found | None:
     """Return the properties of an error of PySpark without a Java exception; None if the error has no condition."""
-    if not isinstance(error, PySparkException):
+    # The error of a Python function has the stack of the failed job in its text.
+    if not isinstance(error, PySparkException) or isinstance(error, PythonException):
         return None
     condition = error.getErrorClass()
     if condition is not None:

@@ -1,5 +1,6 @@
 package iceberglite
 
+import java.lang.management.ManagementFactory
 import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.{Files, Paths}
 import java.util.concurrent.ConcurrentHashMap
@@ -42,11 +43,11 @@ object Sampling {
 
   /** Returns the tags of a slow test. If `isAlwaysRun` is false, about three of four runs omit the test. */
   def slowSample(isAlwaysRun: Boolean): Seq[Tag] =
-    if (isAlwaysRun || isOff || isSelected()) Seq(Slow) else Seq(Slow, OmittedBySample)
+    if (isAlwaysRun || isOff || isSelected()) Seq(Slow, InEveryRun) else Seq(Slow, OmittedBySample)
 
   /**
-   * Adds [[OmittedBySample]] to half of the slow tests of a suite, which the seed selects by their names. `make
-   * nightly` runs all of them.
+   * Adds [[OmittedBySample]] to half of the slow tests of a suite, which the seed selects by their names, except those
+   * of [[slowSample]]. `make nightly` runs all of them.
    *
    * @param tags the tags of the tests of the suite, by the name of the test
    */
@@ -54,9 +55,10 @@ object Sampling {
     def isOmitted(test: String): Boolean = MurmurHash3.productHash((seed, suite, test)) % 2 == 0
     if (isOff || isFast) tags
     else {
-      val (omitted, slow) = (tags.keySet.filter(isOmitted), tags.filter(_._2(Slow.name)).keySet)
-      recordHalf(suite, (omitted & slow).size, slow.size)
-      tags.map { case (test, own) => test -> (if (omitted(test) && slow(test)) own + OmittedBySample.name else own) }
+      val slow = tags.filter(t => t._2(Slow.name) && !t._2(InEveryRun.name) && !t._2(OmittedBySample.name)).keySet
+      val omitted = slow.filter(isOmitted)
+      recordHalf(suite, omitted.size, slow.size)
+      tags.map { case (test, own) => test -> (if (omitted(test)) own + OmittedBySample.name else own) }
     }
   }
 
@@ -65,7 +67,10 @@ object Sampling {
   private def recordHalf(suite: String, omitted: Int, slow: Int): Unit = {
     halves.put(suite, (omitted, slow))
     val (allOmitted, all) = halves.values.asScala.toVector.unzip
-    recordSkipped(allOmitted.sum, all.sum, s"slow tests of ${System.getProperty("iceberglite.project")}")
+    // Several JVMs run the tests of a project.
+    val process = ManagementFactory.getRuntimeMXBean.getName.takeWhile(_ != '@')
+    val project = System.getProperty("iceberglite.project")
+    recordSkipped(allOmitted.sum, all.sum, s"slow tests of $project in process $process")
   }
 
   /**
@@ -120,6 +125,9 @@ object Sampling {
 
 /** Marks a test that the sample of the slow tier omits. */
 object OmittedBySample extends Tag("iceberglite.OmittedBySample")
+
+/** Marks a slow test that no sample omits. */
+object InEveryRun extends Tag("iceberglite.InEveryRun")
 
 /** Marks a single test that runs random rounds. [[MoreRounds]] marks a whole suite of such tests. */
 object MoreRoundsTag extends Tag("iceberglite.MoreRounds")

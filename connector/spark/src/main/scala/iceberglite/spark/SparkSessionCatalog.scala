@@ -1,6 +1,7 @@
 package iceberglite.spark
 
 import java.util
+import java.util.Locale
 
 import scala.annotation.nowarn
 import scala.collection.JavaConverters._
@@ -41,7 +42,15 @@ class SparkSessionCatalog extends LiteCatalog with ColumnDefinitionCatalog with 
   private type DelegateCatalog = TableCatalog with SupportsNamespaces with FunctionCatalog
 
   /** The catalog of the iceberg-lite tables. It does not accept paths as table names. */
-  private val icebergCatalog = new SparkCatalog { override protected def mayAllowPaths: Boolean = false }
+  private val icebergCatalog = new IcebergTables
+
+  final private class IcebergTables extends SparkCatalog {
+    override protected def mayAllowPaths: Boolean = false
+
+    /** Whether the tables are in a Hive Metastore, which may be that of Spark's own tables. */
+    def isInMetastore: Boolean = catalog.isInstanceOf[HiveCatalog]
+  }
+
   private var delegateCatalog: Option[CatalogPlugin] = None
 
   private def delegateIfAny: CatalogPlugin =
@@ -235,23 +244,28 @@ class SparkSessionCatalog extends LiteCatalog with ColumnDefinitionCatalog with 
     delegate.alterNamespace(namespace, changes: _*)
 
   /**
-   * Drops a namespace. Spark's catalog does not know the iceberg-lite tables and views of the namespace: without
-   * `cascade` they are an error, and with `cascade` they are dropped first, as DROP TABLE and DROP VIEW do.
+   * Drops a namespace of Spark's catalog, which does not know the iceberg-lite tables and views in it: without `cascade`
+   * they are an error, and with `cascade` they are dropped first, as DROP TABLE and DROP VIEW do. A namespace of the
+   * Iceberg catalog remains, because it may be shared with other engines. In a Hive Metastore they are always an error,
+   * because Hive deletes the directory of a database with all files, also those that DROP TABLE keeps.
    */
   override def dropNamespace(namespace: Array[String], cascade: Boolean): Boolean = {
-    if (icebergCatalog.namespaceExists(namespace)) {
-      val tables = icebergCatalog.listTables(namespace)
-      val views = SessionViews.names(icebergCatalog, namespace)
-      if (!cascade && (tables.nonEmpty || views.nonEmpty)) throw new NonEmptyNamespaceException(namespace)
+    val isRefused = !delegate.namespaceExists(namespace) || isSameName(namespace, delegate.defaultNamespace)
+    if (!isRefused) {
+      val own = icebergCatalog.listNamespaces().filter(isSameName(_, namespace)).toVector
+      val tables = own.flatMap(icebergCatalog.listTables(_))
+      val views = own.flatMap(n => SessionViews.names(icebergCatalog, n).map(TableIdentifier(n.toVector, _)))
+      val isAllowed = cascade && !icebergCatalog.isInMetastore
+      if (!isAllowed && (tables.nonEmpty || views.nonEmpty)) throw new NonEmptyNamespaceException(namespace)
       tables.foreach(icebergCatalog.dropTable)
-      for (catalog <- icebergCatalog.viewCatalog; view <- views)
-        SparkErrors.in(view)(catalog.dropView(TableIdentifier(namespace.toVector, view)))
+      for (catalog <- icebergCatalog.viewCatalog; view <- views) SparkErrors.in(view.toString)(catalog.dropView(view))
     }
-    val isDropped = delegate.dropNamespace(namespace, cascade)
-    // The Iceberg catalog may be another database, with a namespace of the same name.
-    if (icebergCatalog.namespaceExists(namespace)) icebergCatalog.dropNamespace(namespace, cascade = false)
-    isDropped
+    delegate.dropNamespace(namespace, cascade)
   }
+
+  /** Whether two names are the same for Spark's catalog, which stores names in lower case. */
+  private def isSameName(a: Array[String], b: Array[String]): Boolean =
+    a.map(_.toLowerCase(Locale.ROOT)).sameElements(b.map(_.toLowerCase(Locale.ROOT)))
 
   // Functions: the partition transforms of iceberg-lite tables, and the functions of Spark's catalog
 

@@ -50,6 +50,24 @@ class SparkSessionCatalogSuite extends AnyFunSuite with SharedSession {
   private def provider(s: SparkSession, table: String): String =
     s.sql(s"DESCRIBE TABLE EXTENDED $table").collect().find(_.getString(0) == "Provider").get.getString(1)
 
+  test("DROP DATABASE keeps the iceberg-lite tables of the default database, and finds those of any spelling") {
+    forBothSessions { s =>
+      val db = s.catalog.currentDatabase
+      val t = s"in_default_${SharedSession.counter.incrementAndGet()}"
+      s.sql(s"CREATE TABLE default.$t (id INT) USING iceberg")
+      try {
+        intercept[AnalysisException](s.sql("DROP DATABASE Default CASCADE"))
+        assert(s.table(s"default.$t").count() == 0)
+      } finally s.sql(s"DROP TABLE default.$t")
+      s.sql("CREATE TABLE mine (id INT) USING iceberg")
+      intercept[AnalysisException](s.sql(s"DROP DATABASE ${db.toUpperCase}"))
+      assert(values(s.sql("SHOW TABLES").select("tableName")) == Seq("mine"))
+      s.sql(s"DROP DATABASE ${db.toUpperCase} CASCADE")
+      s.sql(s"CREATE DATABASE $db")
+      assert(s.sql("SHOW TABLES").isEmpty)
+    }
+  }
+
   test("iceberg-lite tables and Spark's own tables coexist") {
     forBothSessions { s =>
       s.sql("CREATE TABLE mine (id INT) USING iceberg PARTITIONED BY (bucket(2, id))")

@@ -146,8 +146,11 @@ object SparkErrors {
    */
   private[error] def position: Origin = {
     val part = CurrentOrigin.get
-    if (part.startIndex.contains(0)) part.copy(line = None, startPosition = None) else part
+    val before = for (text <- part.sqlText; start <- part.startIndex) yield text.take(start)
+    if (before.exists(Comments.replaceAllIn(_, "").trim.isEmpty)) part.copy(line = None, startPosition = None) else part
   }
+
+  private val Comments = "(?s)/\\*.*?\\*/|--[^\n]*".r
 
   private def messageOf(name: String, error: IcebergError): String =
     if (error.getMessage.contains(name)) error.getMessage else s"$name: ${error.getMessage}"

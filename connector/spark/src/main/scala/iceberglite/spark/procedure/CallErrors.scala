@@ -3,7 +3,7 @@ package iceberglite.spark.procedure
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.SparkException
 import org.apache.spark.sql.catalyst.parser.ParseException
-import org.apache.spark.sql.catalyst.trees.{Origin, SQLQueryContext}
+import org.apache.spark.sql.catalyst.trees.{CurrentOrigin, Origin, SQLQueryContext}
 
 import iceberglite.spark.error.{SparkErrors, StatementError}
 import iceberglite.spec.IcebergError
@@ -16,6 +16,9 @@ import iceberglite.spec.IcebergError.{InvalidArgument, NotFound}
  * @param origins the position of each argument in the statement, by the name of its parameter
  */
 final private[iceberglite] class CallErrors(procedure: Procedure, origins: Map[String, Origin]) {
+
+  /** The text of the statement; empty if the call has no arguments. */
+  private val call: Set[String] = origins.values.flatMap(_.sqlText).toSet
 
   /**
    * Runs the procedure call, or a part of the call.
@@ -38,7 +41,9 @@ final private[iceberglite] class CallErrors(procedure: Procedure, origins: Map[S
         error.condition.copy(parameters = error.condition.parameters ++ ofCall)
       case _ => error.condition
     }
-    val origin = argument.flatMap(origins.get).getOrElse(error.at)
+    // The error may have a position in another text, such as the condition in an argument.
+    val ofCall = if (error.at.sqlText.forall(call)) error.at else CurrentOrigin.get
+    val origin = argument.flatMap(origins.get).getOrElse(ofCall)
     new StatementError(error.message, error.error, condition, origin)
   }
 
@@ -69,7 +74,6 @@ final private[iceberglite] class CallErrors(procedure: Procedure, origins: Map[S
       case syntax: ParseException => syntax.command.toSeq
       case _ => error.getQueryContext.toSeq.collect { case context: SQLQueryContext => context.sqlText }.flatten
     }
-    val call = origins.values.flatMap(_.sqlText).toSet
     val inArgument = parsed.filterNot(call)
     val arguments = texts.filter { case (name, text) => origins.contains(name) && inArgument.exists(_.contains(text)) }
     // Choose the longest argument. A short argument, such as the name of the table, can occur in the text by chance.

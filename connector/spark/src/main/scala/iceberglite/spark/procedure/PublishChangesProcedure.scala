@@ -19,7 +19,7 @@ object PublishChangesProcedure extends Procedure {
   override def call(arguments: Arguments, context: ProcedureContext): Seq[Row] = {
     val to = SnapshotTarget.ofBranch(arguments.get(CurrentSnapshotResult.branch))
     val change = context.change(arguments(Parameter.table))(_ => new action.PublishChanges(arguments(wapId), to))
-    val staged = change._1.metadata.snapshots.filter(_.summary.get(SummaryKey.WapId).contains(arguments(wapId)))
+    val staged = change._2.metadata.snapshots.filter(_.summary.get(SummaryKey.WapId).contains(arguments(wapId)))
     CurrentSnapshotResult.cherrypickResult(staged.head.snapshotId, change, to)
   }
 }

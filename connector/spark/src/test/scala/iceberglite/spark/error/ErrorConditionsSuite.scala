@@ -28,6 +28,9 @@ import iceberglite.spark.{ScenarioRunner, SharedSession, SparkCatalog}
 class ErrorConditionsSuite extends AnyFunSuite with SharedSession {
   import ErrorConditionsSuite._
 
+  // The suite has a single slow test, which no other test repeats.
+  override protected def isSampled: Boolean = false
+
   private val file: Path = Paths.get("connector", "spark", "src", "test", "resources", "failing-statements.tsv")
 
   private lazy val session: SparkSession = {
