@@ -244,10 +244,10 @@ class SparkSessionCatalog extends LiteCatalog with ColumnDefinitionCatalog with 
     delegate.alterNamespace(namespace, changes: _*)
 
   /**
-   * Drops a namespace of Spark's catalog, which does not know the iceberg-lite tables and views in it: without `cascade`
-   * they are an error, and with `cascade` they are dropped first, as DROP TABLE and DROP VIEW do. A namespace of the
-   * Iceberg catalog remains, because it may be shared with other engines. In a Hive Metastore they are always an error,
-   * because Hive deletes the directory of a database with all files, also those that DROP TABLE keeps.
+   * Drops a namespace of Spark's catalog, which does not know the iceberg-lite tables and views in it: without
+   * `cascade` they are an error, and with `cascade` they are dropped first, as DROP TABLE and DROP VIEW do. A namespace
+   * of the Iceberg catalog remains, because it may be shared with other engines. In a Hive Metastore they are always an
+   * error, because Hive deletes the directory of a database with all files, also those that DROP TABLE keeps.
    */
   override def dropNamespace(namespace: Array[String], cascade: Boolean): Boolean = {
     val isRefused = !delegate.namespaceExists(namespace) || isSameName(namespace, delegate.defaultNamespace)
