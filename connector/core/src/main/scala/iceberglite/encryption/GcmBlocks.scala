@@ -59,11 +59,8 @@ private[iceberglite] object GcmBlocks {
   /** The length of the magic and of the block length, in bytes. */
   val HeaderLength: Int = Magic.length + 4
 
-  /** The layout of new files. Apache Iceberg writes and reads only this block length. */
+  /** The only layout: Apache Iceberg, too, writes and reads only this block length. */
   val Standard: GcmBlocks = new GcmBlocks(1 << 20)
-
-  /** The maximum block length of files to read, because a reader needs memory for a whole block. */
-  private val MaxBlockLength = 16 << 20
 
   /** Whether a file with these first bytes may be in this format. */
   def isStream(first: Array[Byte]): Boolean = first.startsWith(Magic)
@@ -73,9 +70,7 @@ private[iceberglite] object GcmBlocks {
     if (header.length < HeaderLength || !isStream(header)) None
     else {
       val length = ByteBuffer.wrap(header, Magic.length, 4).order(ByteOrder.LITTLE_ENDIAN).getInt
-      if (length == Standard.blockLength) Some(Standard)
-      else if (length > 0 && length <= MaxBlockLength) Some(new GcmBlocks(length))
-      else None
+      Some(Standard).filter(_.blockLength == length)
     }
 
   /** Returns the additional authenticated data of a block. */

@@ -8,16 +8,17 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.FilesBelow
 import iceberglite.conformance.MetadataRules
 import iceberglite.data.{DataFormats, DataSource, DataTarget, Record}
+import iceberglite.maintenance.expire.{LocalUnreachableFiles, SnapshotExpiry}
 import iceberglite.maintenance.{CloneOptions, CloneTable}
 import iceberglite.metrics.MetricsModes
-import iceberglite.spec.IcebergError.{StorageFailed, Unsupported, UnreadableFile}
+import iceberglite.spec.IcebergError.{InvalidArgument, StorageFailed, Unsupported, UnreadableFile}
 import iceberglite.spec.TestMetadata._
 import iceberglite.spec.file.FileFormat
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.storage.{DataInput, FileIO}
 import iceberglite.table.{Change, CommitContext, MetadataAction, ReachableFiles, StageMode}
 import iceberglite.table.TestTables._
-import iceberglite.table.action.FastAppend
+import iceberglite.table.action.{ExpireOptions, FastAppend}
 import iceberglite.tree.{ManifestCache, MetadataTree, TreeReader}
 import iceberglite.tree.manifestlist.ManifestPart
 
@@ -48,6 +49,23 @@ class EncryptedSafeguardSuite extends AnyFunSuite with EncryptedTables {
       assert(names(table.refresh()) == Set("1", "2"))
       assert(open().drop(id, purge) && metadataFiles(".avro", ".json").isEmpty)
     }
+
+  test("if the key management service fails, no snapshot expires") {
+    append(append(create(open()), "1"), "2")
+    val failing = open(Map("encryption.kms-impl" -> classOf[FailingKeys].getName)).table(id)
+    val options = ExpireOptions(olderThanMs = Some(Long.MaxValue))
+    intercept[StorageFailed](new SnapshotExpiry(failing, options, new LocalUnreachableFiles).run())
+    assert(open().table(id).metadata.snapshots.size == 2)
+  }
+
+  test("a new table is rejected if its properties of encryption are unknown or incomplete") {
+    val wrong = Seq("encryption.keyid", "Encryption.Key-Id", "encryption.data-key-length")
+    wrong.foreach { key =>
+      val error = intercept[InvalidArgument](open().create(id, unpartitioned("format-version" -> "3", key -> "32")))
+      assert(error.name == s"table property $key", key)
+    }
+    assert(!open().tableExists(id))
+  }
 
   test("snapshots, manifests and files without a key are not read in an encrypted table", MetadataRules.encryption) {
     val table = append(create(open()), "1")

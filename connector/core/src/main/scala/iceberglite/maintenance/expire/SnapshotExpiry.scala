@@ -2,6 +2,7 @@ package iceberglite.maintenance.expire
 
 import org.slf4j.LoggerFactory
 
+import iceberglite.encryption.TableKeys
 import iceberglite.maintenance.ConcurrentExpiration
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.table.{CommitContext, DeletionReport, Environment, OwnedDeletion, OwnedPaths, Table}
@@ -36,12 +37,15 @@ final class SnapshotExpiry(
    * files.
    *
    * @return the table without the snapshots, and the result
+   * @throws iceberglite.spec.IcebergError if the table is encrypted, and the keys of its snapshots are not available.
+   *   In this case, nothing is changed
    * @throws iceberglite.spec.IcebergError.UnreadableFile if a file of the metadata trees cannot be read. The snapshots
    *   have already expired in this case, and some files that could be deleted are now orphan files
    */
   def run(): (Table, ExpireResult) = {
     val action = new ExpireSnapshots(options)
     val current = table.refresh()
+    TableKeys.of(current.name, current.metadata, current.io.keyService).foreach(_.requireKeys())
     val expired = ExpireSnapshots.expired(options, current.metadata, current.name, environment.nowMs()).snapshotIds
     val ofExpired = readsOf(expired, current.metadata)
     val committed = current.transaction(summary, environment).add(action).commit()

@@ -123,7 +123,16 @@ object SparkErrors {
    * Returns the failure of a Spark job with the condition of its first cause that has a condition. Spark's own error
    * for a failed job has no condition.
    */
-  def ofJob(error: SparkException): Exception with SparkThrowable = {
+  def ofJob(error: SparkException): Exception with SparkThrowable = error.getCause match {
+    // A thread that waited for the job adds an exception without information.
+    case job: SparkException if job.getErrorClass == null && String.valueOf(error.getMessage).startsWith(Waited) =>
+      ofJob(job)
+    case _ => convertedJob(error)
+  }
+
+  private val Waited = "Exception thrown in awaitResult"
+
+  private def convertedJob(error: SparkException): Exception with SparkThrowable = {
     val conditions = Causes.of(error).collect {
       case cause: IcebergError => ErrorCondition.of(cause)
       case cause: SparkThrowable if cause.getErrorClass != null =>

@@ -9,6 +9,9 @@ import iceberglite.spec.geo.Wkb
 private[function] object WktSyntax {
   private val Start = """\s*[A-Za-z]+(\s+([Zz]|[Mm]|[Zz][Mm]))?\s*(\(|[Ee][Mm][Pp][Tt][Yy]\s*$)""".r
 
+  /** The collections that contain each other, and the parentheses of a multipolygon in the innermost one. */
+  private val MaxParentheses = Wkb.MaxDepth + 3
+
   /** Returns the reason why a text is not a geometry; absent if JTS may parse it. */
   def fault(wkt: String): Option[String] =
     if (wkt.indexOf('#') >= 0) Some("It contains the character #")
@@ -23,8 +26,8 @@ private[function] object WktSyntax {
     do {
       if (wkt.charAt(i) == '(') depth += 1 else if (wkt.charAt(i) == ')') depth -= 1
       i += 1
-    } while (i < wkt.length && depth > 0 && depth <= Wkb.MaxDepth)
-    if (depth > Wkb.MaxDepth) Some(s"More than ${Wkb.MaxDepth} parentheses contain each other")
+    } while (i < wkt.length && depth > 0 && depth <= MaxParentheses)
+    if (depth > MaxParentheses) Some(s"More than $MaxParentheses parentheses contain each other")
     else if (depth == 0 && !wkt.substring(i).trim.isEmpty)
       Some(s"Text follows the geometry: ${wkt.substring(i).trim}")
     else None

@@ -13,7 +13,7 @@ import iceberglite.spark.conf.TimeTravel
 import iceberglite.spark.session.LiteCatalog
 import iceberglite.spark.table.SparkTable
 import iceberglite.spec.IcebergError.Unsupported
-import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.metadata.{Encryption, TableMetadata}
 import iceberglite.spec.partition.{Identity, UnboundPartitionField, UnboundSortField, Void}
 import iceberglite.spec.property.TableProperty
 import iceberglite.spec.schema.{FieldProperties, Schema}
@@ -77,11 +77,20 @@ private[sql] object TableLike {
     )
   }
 
-  /** Returns the properties to copy: those of columns, the file format, the distribution mode and the version. */
+  private val copiedKeys = Set(
+    TableProperty.WriteFormat.key,
+    TableProperty.Distribution.key,
+    Encryption.KeyIdProperty,
+    Encryption.KeyLengthProperty
+  )
+
+  /**
+   * Returns the properties to copy: those of columns, the file format, the distribution mode, the version, and the key
+   * of an encrypted table, so that rows that are copied to the new table stay encrypted.
+   */
   private def inherited(source: TableMetadata): Map[String, String] =
-    source.properties.filter { case (key, _) =>
-      FieldProperties.isKey(key) || key == TableProperty.WriteFormat.key || key == TableProperty.Distribution.key
-    } + (TableProperty.Version.key -> source.formatVersion.toString)
+    source.properties.filter { case (key, _) => FieldProperties.isKey(key) || copiedKeys(key) } + (TableProperty.Version
+      .key -> source.formatVersion.toString)
 
   /**
    * Returns the partition columns of a table of another connector. The buckets of Spark's own tables are omitted,

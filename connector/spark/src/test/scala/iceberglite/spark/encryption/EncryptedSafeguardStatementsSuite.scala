@@ -52,6 +52,13 @@ class EncryptedSafeguardStatementsSuite extends AnyFunSuite with SharedSession {
 
   private def local(path: String): String = path.stripPrefix("file://").stripPrefix("file:")
 
+  test("CREATE TABLE LIKE an encrypted table creates an encrypted table") {
+    val source = create("parquet", hasKey = true)
+    val copy = newTable("copy", "enc")
+    sql(s"CREATE TABLE $copy LIKE $source")
+    assert(loaded(copy).properties("encryption.key-id") == "master")
+  }
+
   for (format <- Seq("parquet", "orc", "avro"))
     test(s"a data file that another engine adds without encryption is an error that names the file: $format") {
       val encrypted = create(format, hasKey = true)

@@ -93,6 +93,11 @@ class SparkErrorsSuite extends AnyFunSuite {
     assert(error.getErrorClass == "ICEBERG_LITE.NOT_NULL_VIOLATION" && error.getSqlState == "23502")
     assert(error.getMessageParameters.asScala.toMap == Map("column" -> "c") && error.getMessage.contains("Job aborted"))
     assert(error.isInstanceOf[OperationError])
+    val waited = SparkErrors.ofJob(new SparkException(
+      "Exception thrown in awaitResult: ",
+      new SparkException("Job aborted", new SparkException("Task failed", cause))
+    ))
+    assert(waited.getMessage == error.getMessage && waited.getCause.getMessage == "Task failed")
     val other = SparkErrors.ofJob(new SparkException("Job aborted", new RuntimeException("other")))
     assert(other.isInstanceOf[JobError] && other.isInstanceOf[SparkException])
     assert(other.getErrorClass == "ICEBERG_LITE.JOB_FAILED" && other.getSqlState == "58000")

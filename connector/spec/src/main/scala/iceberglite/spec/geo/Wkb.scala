@@ -10,8 +10,11 @@ import iceberglite.spec.IcebergError.InvalidArgument
  */
 object Wkb {
 
-  /** The maximum number of collections that contain each other. It limits the memory for reading hostile values. */
-  val MaxDepth = 64
+  /**
+   * The maximum number of collections that contain each other. It limits the memory for reading hostile values, and the
+   * time of comparisons: with each level, JTS needs twice the time to locate a point.
+   */
+  val MaxDepth = 16
 
   private[geo] val Point = 1
   private[geo] val LineString = 2

@@ -1,5 +1,7 @@
 package iceberglite.spec.metadata
 
+import java.util.Locale
+
 import iceberglite.spec.FormatVersion
 import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported, ValidationFailed}
 
@@ -31,9 +33,30 @@ object Encryption {
   /**
    * Checks the properties of a new table.
    *
-   * @throws InvalidArgument if the table is encrypted and its format version does not allow this
+   * @throws InvalidArgument if the table is encrypted and its format version does not allow this, or if a property of
+   *   encryption is unknown, so that the files would not be encrypted as requested
    */
-  def checkNew(metadata: TableMetadata): Unit =
+  def checkNew(metadata: TableMetadata): Unit = {
+    val known = Seq(KeyIdProperty, KeyLengthProperty)
+    metadata.properties.find { case (key, _) => isOfEncryption(key) && !known.contains(key) }.foreach {
+      case (key, value) => throw InvalidArgument(
+          s"table property $key",
+          value,
+          s"The properties of encrypted tables are ${known.mkString(" and ")}"
+        )
+    }
+    if (metadata.properties.contains(KeyLengthProperty) && !metadata.properties.contains(KeyIdProperty))
+      throw InvalidArgument(
+        s"table property $KeyLengthProperty",
+        metadata.properties(KeyLengthProperty),
+        s"Without $KeyIdProperty, the table is not encrypted. Set both or none of them"
+      )
+    checkVersion(metadata)
+  }
+
+  private def isOfEncryption(key: String): Boolean = key.toLowerCase(Locale.ROOT).startsWith("encryption.")
+
+  private def checkVersion(metadata: TableMetadata): Unit =
     Seq(KeyIdProperty, KeyLengthProperty).filter(metadata.properties.contains).foreach { key =>
       if (metadata.formatVersion < FormatVersion.V3) throw InvalidArgument(
         s"table property $key",

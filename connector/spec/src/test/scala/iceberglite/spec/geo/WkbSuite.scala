@@ -100,8 +100,8 @@ class WkbSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     def nested(depth: Int): ByteBuffer =
       (1 to depth).foldLeft(geometry(1, point(1, 1)))((part, _) => geometry(7, count(1), part))
     assert(Wkb.box(nested(Wkb.MaxDepth)) == Some(BoundingBox(1, 1, 1, 1)))
-    assert(reasonFor(nested(Wkb.MaxDepth + 1)).contains("More than 64 collections"))
-    assert(reasonFor(nested(3000)).contains("More than 64 collections"))
+    assert(reasonFor(nested(Wkb.MaxDepth + 1)).contains("More than 16 collections"))
+    assert(reasonFor(nested(3000)).contains("More than 16 collections"))
   }
 
   test("every truncated value is rejected, and changed bytes cause no other error than the error for WKB") {
