@@ -14,15 +14,24 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 @pytest.mark.slow
-def test_compaction_during_writes_loses_and_duplicates_no_row() -> None:
+def run(minutes: str) -> tuple[str, list[list[str]]]:
+    """Run the benchmark; return its output, and the cells of the rows of iceberg-lite."""
     jar = next(path for path in map(str, connector_jars()) if "iceberg-lite" in path)
     script = str(ROOT / "connector" / "bench" / "compaction.py")
-    command = [sys.executable, script, "--jar", jar, "--minutes", "0.25", "--rows", "20000"]
+    command = [sys.executable, script, "--jar", jar, "--minutes", minutes, "--rows", "20000"]
     completed = subprocess.run(command, capture_output=True, text=True, check=False)
     assert completed.returncode == 0, completed.stdout[-3000:] + completed.stderr[-3000:]
     rows = [line.split("|")[1:-1] for line in completed.stdout.splitlines() if "| iceberg-lite |" in line]
-    assert [row[0].strip() for row in rows] == ["2", "3"]
+    return completed.stdout, [[cell.strip() for cell in row] for row in rows]
+
+
+def test_compaction_during_writes_loses_and_duplicates_no_row() -> None:
+    output, rows = run("0.25")
+    if any(row[2] == "0" for row in rows):
+        # On a busy machine, no statement may end in this time.
+        output, rows = run("1.5")
+    assert [row[0] for row in rows] == ["2", "3"]
     for _, _, statements, _, _, compactions, _, _, _, wrong in rows:
-        assert int(statements) > 0, completed.stdout
-        assert int(compactions) > 0, completed.stdout
-        assert wrong.strip() == "none"
+        assert int(statements) > 0, output
+        assert int(compactions) > 0, output
+        assert wrong == "none"
