@@ -21,7 +21,7 @@ SELECT * FROM t ORDER BY id;
 4 | x | 9
 5 | five | 5
 
--- error Cannot write to cat.db.t: the rows lack the column id, which is NOT NULL and has no default
+-- error Cannot write to ${catalog}.db.t: the rows lack the column id, which is NOT NULL and has no default
 INSERT INTO t (c) VALUES ('no id');
 
 -- The default of later writes changes; existing rows do not.

@@ -34,14 +34,14 @@ CALL system.optimize('t');
 -- error call procedures as cat.system.<procedure>
 CALL ${catalog}.sys.rollback_to_snapshot('t', 1);
 
--- error the argument snapshot_id of rollback_to_snapshot is missing. It is called as rollback_to_snapshot(table string, snapshot_id bigint)
+-- error the argument snapshot_id of rollback_to_snapshot is missing. It is called as rollback_to_snapshot(table string, snapshot_id bigint, [branch string])
 CALL system.rollback_to_snapshot('t');
 
 -- error It is called as ancestors_of(table string, [snapshot_id bigint])
 CALL system.ancestors_of();
 
--- error rollback_to_snapshot takes at most 2 arguments
-CALL system.rollback_to_snapshot('t', 1, 2);
+-- error rollback_to_snapshot takes at most 3 arguments
+CALL system.rollback_to_snapshot('t', 1, 'b', 2);
 
 -- error has no argument snapshotid; did you mean snapshot_id?
 CALL system.rollback_to_snapshot(table => 't', snapshotid => 1);
