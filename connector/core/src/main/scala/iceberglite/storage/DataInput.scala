@@ -17,7 +17,7 @@ object DataInput {
   /** Returns a file to read. @throws iceberglite.spec.IcebergError.UnreadableFile if the file does not exist */
   def of(io: FileIO, path: String): InputFile = wrapReadErrors(path) {
     io match {
-      case table: EncryptedTableIO => of(table.readable(path), path)
+      case table: EncryptedTableIO => table.reject(path)
       case hadoop: HadoopFileIO => hadoop.local(path)
           .fold[InputFile](HadoopInputFile.fromPath(new Path(path), hadoop.configuration))(new LocalInput(_))
       case encrypted: EncryptedFileIO => encrypted.input(path)

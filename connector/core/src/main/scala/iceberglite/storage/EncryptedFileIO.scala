@@ -12,7 +12,7 @@ import iceberglite.storage.StorageErrors.wrapReadErrors
  * A storage in which one file is encrypted in the AES GCM stream format. Reads of the file return its content, and
  * writes of the file encrypt the content. No other file can be read or written through this object.
  */
-final class EncryptedFileIO private (io: FileIO, file: String, key: FileKey) extends FileIO {
+final class EncryptedFileIO private (io: FileIO, file: String, key: FileKey) extends ForwardingFileIO(io) {
   private def stored: FileIO = io.unguarded
 
   override def mayCache: Boolean = io.mayCache
@@ -70,20 +70,11 @@ final class EncryptedFileIO private (io: FileIO, file: String, key: FileKey) ext
     io.replace(path, EncryptedFileIO.encrypt(contents, key))
   }
 
-  override def exists(path: String): Boolean = io.exists(path)
-
   /** Returns information about a file. The length of the encrypted file is that of its content. */
   override def info(path: String): Option[FileInfo] =
     io.info(path).map(found => if (path == file) found.copy(length = input(path).getLength) else found)
 
   override def isRemote(path: String): Boolean = io.isRemote(path)
-  override def delete(path: String): Unit = io.delete(path)
-  override def list(directory: String): Vector[FileInfo] = io.list(directory)
-  override def makeDirectory(path: String): Unit = io.makeDirectory(path)
-  override def deleteDirectory(path: String): Unit = io.deleteDirectory(path)
-  override def deleteEmptyDirectory(path: String): Unit = io.deleteEmptyDirectory(path)
-  override def renameDirectory(from: String, to: String): Unit = io.renameDirectory(from, to)
-  override def defaultFileSystem: String = io.defaultFileSystem
 }
 
 object EncryptedFileIO {

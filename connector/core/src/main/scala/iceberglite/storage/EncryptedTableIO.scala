@@ -13,16 +13,17 @@ import iceberglite.spec.metadata.TableMetadata
  * The storage of an encrypted table. It contains no key. Each new file of the table must get its own key from
  * [[newFileKey]], and must be encrypted with this key. As a safeguard against writers that do not encrypt, the first
  * bytes of each new file are checked, and a file without the magic of an encrypted format is rejected before it is
- * created. Only metadata files (JSON) and version hints are not encrypted (spec: "Table Metadata").
+ * created. The table metadata is not encrypted (spec: "Table Metadata"): catalogs write it to the storage without this
+ * safeguard, and [[MetadataFiles]] reads it from there.
  *
- * Reads without the key of a file are rejected too, because a file that is not encrypted is not authentic: whoever can
- * write to the storage could make it a file of the table. Reads with a key ([[EncryptedFileIO]], encrypted Parquet
- * files) use the storage without this safeguard.
+ * Reads without the key of a file are rejected too, because a file that is not encrypted is not authentic: an attacker
+ * who can write to the storage could make it a file of the table. Reads with a key ([[EncryptedFileIO]], encrypted
+ * Parquet files) use the storage without this safeguard.
  *
  * @param storage the storage without this safeguard
  * @param keys creates the keys of new files
  */
-final class EncryptedTableIO private (storage: FileIO, keys: NewFileKeys) extends FileIO {
+final class EncryptedTableIO private (storage: FileIO, keys: NewFileKeys) extends ForwardingFileIO(storage) {
   import EncryptedTableIO._
 
   override private[iceberglite] def newFileKey(): Option[FileKey] = Some(keys.next())
@@ -38,65 +39,41 @@ final class EncryptedTableIO private (storage: FileIO, keys: NewFileKeys) extend
   override def withKeyService(service: KeyService): FileIO =
     new EncryptedTableIO(storage.withKeyService(service), keys)
 
-  override def open(path: String): InputStream = readable(path).open(path)
-  override def read(path: String): Array[Byte] = readable(path).read(path)
-  override private[iceberglite] def read(path: String, bounds: ReadBounds): Array[Byte] =
-    readable(path).read(path, bounds)
-  override def readRange(path: String, offset: Long, length: Int): Array[Byte] =
-    readable(path).readRange(path, offset, length)
+  override def open(path: String): InputStream = reject(path)
+  override def read(path: String): Array[Byte] = reject(path)
+  override private[iceberglite] def read(path: String, bounds: ReadBounds): Array[Byte] = reject(path)
+  override def readRange(path: String, offset: Long, length: Int): Array[Byte] = reject(path)
 
-  /** Returns the storage for reading a file without a key. @throws UnreadableFile if the file must be encrypted */
-  private[storage] def readable(path: String): FileIO = {
-    requireUnencrypted(path)
+  override private[iceberglite] def requireUnencrypted(path: String): Unit = reject(path)
+
+  private[storage] def reject(path: String): Nothing = throw UnreadableFile(
+    path,
+    "file of an encrypted table",
+    "The metadata that refers to the file has no key of it. Files of an encrypted table must be encrypted: another " +
+      "engine has added this file without encryption, or the metadata was replaced. Restore the metadata, or remove " +
+      "the file from the table"
+  )
+
+  override def write(path: String, contents: Array[Byte]): Unit = checked(path, contents).write(path, contents)
+  override def createExclusively(path: String, contents: Array[Byte]): Boolean =
+    checked(path, contents).createExclusively(path, contents)
+  override def replace(path: String, contents: Array[Byte]): Unit = checked(path, contents).replace(path, contents)
+  override def replaceAsync(path: String, contents: Array[Byte]): Unit =
+    checked(path, contents).replaceAsync(path, contents)
+
+  /** Returns the storage for a new file. @throws Unsupported if the file is not encrypted */
+  private def checked(path: String, contents: Array[Byte]): FileIO = {
+    check(path, contents)
     storage
-  }
-
-  override private[iceberglite] def requireUnencrypted(path: String): Unit =
-    if (!Readable.exists(path.endsWith)) throw UnreadableFile(
-      path,
-      "file of an encrypted table",
-      "The metadata that refers to the file has no key of it. Files of an encrypted table must be encrypted: another " +
-        "engine has added this file without encryption, or the metadata was replaced. Restore the metadata, or " +
-        "remove the file from the table"
-    )
-  override def exists(path: String): Boolean = storage.exists(path)
-  override def info(path: String): Option[FileInfo] = storage.info(path)
-  override def isRemote(path: String): Boolean = storage.isRemote(path)
-
-  override def write(path: String, contents: Array[Byte]): Unit = {
-    check(path, contents)
-    storage.write(path, contents)
-  }
-
-  override def createExclusively(path: String, contents: Array[Byte]): Boolean = {
-    check(path, contents)
-    storage.createExclusively(path, contents)
-  }
-
-  override def replace(path: String, contents: Array[Byte]): Unit = {
-    check(path, contents)
-    storage.replace(path, contents)
-  }
-
-  override def replaceAsync(path: String, contents: Array[Byte]): Unit = {
-    check(path, contents)
-    storage.replaceAsync(path, contents)
   }
 
   /** Returns a new file to write, whose first bytes are checked before it is created. */
   private[storage] def output(path: String): OutputFile = new CheckedOutput(DataOutput.of(storage, path))
 
-  override def delete(path: String): Unit = storage.delete(path)
+  override def isRemote(path: String): Boolean = storage.isRemote(path)
   override def deletionGroups(paths: Vector[String]): Vector[Vector[String]] = storage.deletionGroups(paths)
   override def deleteAll(paths: Vector[String]): Vector[FailedDeletion] = storage.deleteAll(paths)
-  override def list(directory: String): Vector[FileInfo] = storage.list(directory)
   override def listBelow(directory: String): Iterator[FileInfo] = storage.listBelow(directory)
-  override def makeDirectory(path: String): Unit = storage.makeDirectory(path)
-  override def deleteDirectory(path: String): Unit = storage.deleteDirectory(path)
-  override def deleteEmptyDirectory(path: String): Unit = storage.deleteEmptyDirectory(path)
-  override def renameDirectory(from: String, to: String): Unit = storage.renameDirectory(from, to)
-  override def defaultFileSystem: String = storage.defaultFileSystem
-  override def realDirectory(directory: String): String = storage.realDirectory(directory)
 
   override def equals(that: Any): Boolean = that match {
     case other: EncryptedTableIO => other.unguarded == storage
@@ -112,11 +89,6 @@ object EncryptedTableIO {
   /** The first bytes of files in the AES GCM stream format, and of Parquet files with an encrypted footer. */
   private val Magics = Seq("AGS1", "PARE").map(_.getBytes(US_ASCII).toVector)
 
-  /** The ends of names of table metadata, which may have any name in the catalog. No other file is JSON. */
-  private val Readable = Seq(".json", ".json.gz", "version-hint.text")
-
-  private val Unencrypted = Seq(".metadata.json", ".metadata.json.gz", ".gz.metadata.json", "version-hint.text")
-
   /** Returns the storage of a table: `storage` itself if the table is not encrypted. */
   def of(storage: FileIO, metadata: TableMetadata): FileIO = NewFileKeys.of(metadata).fold(storage)(apply(storage, _))
 
@@ -124,12 +96,10 @@ object EncryptedTableIO {
   def apply(storage: FileIO, keys: NewFileKeys): FileIO = new EncryptedTableIO(storage.unguarded, keys)
 
   private def check(path: String, contents: Array[Byte]): Unit =
-    if (!Magics.contains(contents.iterator.take(MagicLength).toVector) && !Unencrypted.exists(path.endsWith)) {
-      throw Unsupported(
-        s"writing the file $path to an encrypted table without encryption",
-        "This operation cannot encrypt its files yet. Nothing was written. Run it with an engine that can"
-      )
-    }
+    if (!Magics.contains(contents.iterator.take(MagicLength).toVector)) throw Unsupported(
+      s"writing the file $path to an encrypted table without encryption",
+      "This operation cannot encrypt its files yet. Nothing was written. Run it with an engine that can"
+    )
 
   /** A new file whose first bytes are kept until it is known that they are those of an encrypted file. */
   final private class CheckedOutput(output: OutputFile) extends OutputFile {

@@ -110,7 +110,7 @@ object MetadataFiles {
     lastSequenceNumber.forall(_ == known.lastSequenceNumber) && currentSnapshotId.forall(_ == known.currentSnapshotId)
 
   private def head(io: FileIO, path: String): Array[Byte] = StorageErrors.wrapReadErrors(path) {
-    val in = io.open(path)
+    val in = io.unguarded.open(path)
     try {
       val stored = in.readNBytes(HeadBytes)
       if (isGzip(stored)) decompressHead(stored) else stored
@@ -138,7 +138,7 @@ object MetadataFiles {
 
   private def bytes(io: FileIO, path: String, role: String): Array[Byte] = {
     val stored =
-      try io.read(path, ReadBounds.Metadata)
+      try io.unguarded.read(path, ReadBounds.Metadata)
       catch { case e: UnreadableFile => throw e.copy(role = role) }
     if (isGzip(stored)) decompress(path, role, stored) else stored
   }

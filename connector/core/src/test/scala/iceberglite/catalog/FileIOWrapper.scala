@@ -1,24 +1,6 @@
 package iceberglite.catalog
 
-import java.io.InputStream
-
-import iceberglite.storage.{FileIO, FileInfo}
+import iceberglite.storage.{FileIO, ForwardingFileIO}
 
 /** Delegates all operations to another FileIO. Subclasses override single operations. */
-class FileIOWrapper(inner: FileIO) extends FileIO {
-  override def open(path: String): InputStream = inner.open(path)
-  override def read(path: String): Array[Byte] = inner.read(path)
-  override def exists(path: String): Boolean = inner.exists(path)
-  override def info(path: String): Option[FileInfo] = inner.info(path)
-  override def write(path: String, contents: Array[Byte]): Unit = inner.write(path, contents)
-  override def createExclusively(path: String, contents: Array[Byte]): Boolean = inner.createExclusively(path, contents)
-  override def replace(path: String, contents: Array[Byte]): Unit = inner.replace(path, contents)
-  override def delete(path: String): Unit = inner.delete(path)
-  override def list(directory: String): Vector[FileInfo] = inner.list(directory)
-  override def makeDirectory(path: String): Unit = inner.makeDirectory(path)
-  override def deleteDirectory(path: String): Unit = inner.deleteDirectory(path)
-  override def deleteEmptyDirectory(path: String): Unit = inner.deleteEmptyDirectory(path)
-  override def renameDirectory(from: String, to: String): Unit = inner.renameDirectory(from, to)
-  override def defaultFileSystem: String = inner.defaultFileSystem
-  override def realDirectory(directory: String): String = inner.realDirectory(directory)
-}
+class FileIOWrapper(inner: FileIO) extends ForwardingFileIO(inner)

@@ -76,6 +76,10 @@ class EncryptedSafeguardSuite extends AnyFunSuite with EncryptedTables {
       snapshots = table.metadata.snapshots.map(_.copy(manifestList = forged.manifestList, keyId = None))
     )
     assert(intercept[UnreadableFile](new TreeReader(table.io, metadata).live).file == forged.manifestList.get)
+    val disguised = s"${forged.manifestList.get}.metadata.json"
+    plain.io.write(disguised, plain.io.read(forged.manifestList.get))
+    val renamed = metadata.edited(snapshots = metadata.snapshots.map(_.copy(manifestList = Some(disguised))))
+    assert(intercept[UnreadableFile](new TreeReader(table.io, renamed).live).file == disguised)
     val manifest = new TreeReader(plain.io, plain.metadata).manifests(forged).head
     val part = new ManifestPart(manifest, table.tree().specs)
     assert(part.entries(plain.io).size == 1)

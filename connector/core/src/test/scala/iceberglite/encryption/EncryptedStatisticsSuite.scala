@@ -44,7 +44,7 @@ class EncryptedStatisticsSuite extends AnyFunSuite with EncryptedTables {
     val opened = dropped.tree().openStatistics(file.copy(keyMetadata = None))
     assert(opened.read(opened.blobs.head).sameElements(sketch.toBytes))
     assert(!health(dropped).isBloomIndexOld && !health(dropped).sketches.get.isStale)
-    // Whoever can write to the storage may replace the file.
+    // An attacker who can write to the storage may replace the statistics file.
     val forged = NewBlob(BlobMetadata(BlobType.BloomIndex, 1L, 1L, Vector(1), Map.empty), Array.emptyByteArray)
     Files.delete(local(file.statisticsPath))
     PuffinWriter.write(table.io.unguarded, file.statisticsPath, Iterator(forged))

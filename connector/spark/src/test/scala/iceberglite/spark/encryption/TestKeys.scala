@@ -38,7 +38,7 @@ final class TestKeys extends KeyManagement {
     cipher(id).decrypt(wrapped, Array.emptyByteArray).get
 }
 
-/** The same key management service for Apache Iceberg. */
+/** A key management service with the [[TestKeys]] for Apache Iceberg. */
 final class PeerTestKeys extends KeyManagementClient {
   private def keys = new PeerKeys(TestKeys.master)
 
