@@ -4,13 +4,11 @@ import java.util.concurrent.atomic.AtomicInteger
 
 import org.apache.iceberg.{DataFiles, FileFormat => PeerFormat}
 import org.apache.spark.serializer.{JavaSerializer, KryoSerializer}
-import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.connector.catalog.{Identifier, TableCatalog}
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.encryption.{FileKey, PeerEncryptedTable, PeerKeys}
 import iceberglite.scan.TableScan
-import iceberglite.spark.SharedSession
 import iceberglite.spark.table.SparkTable
 import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError.{StorageFailed, UnreadableFile}
@@ -20,16 +18,7 @@ import iceberglite.table.Table
 import iceberglite.table.action.SetPartitionStatistics
 
 /** Tests that statements on encrypted tables read no file without a key, and fail before their tasks run. */
-class EncryptedSafeguardStatementsSuite extends AnyFunSuite with SharedSession {
-  private lazy val session = EncryptedSession.session
-
-  override protected def sql(statement: String): DataFrame = session.sql(statement)
-
-  override protected def beforeAll(): Unit = {
-    super.beforeAll()
-    session.sql(s"CREATE NAMESPACE IF NOT EXISTS enc.$ns")
-  }
-
+class EncryptedSafeguardStatementsSuite extends AnyFunSuite with EncryptedFixture {
   private def create(format: String, hasKey: Boolean): String = {
     val t = newTable(format, "enc")
     val key = if (hasKey) ", 'encryption.key-id' = 'master'" else ""

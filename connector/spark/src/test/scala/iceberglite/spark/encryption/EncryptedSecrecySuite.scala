@@ -8,24 +8,16 @@ import java.util.Base64
 
 import scala.util.control.NonFatal
 
-import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.execution.{CodegenMode, CostMode, ExtendedMode, FormattedMode, SimpleMode}
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.spark.SharedSession
+import iceberglite.FilesBelow
 
 /** Looks for values and keys of an encrypted table in its files, in the log, in plans, and in Spark's event log. */
-class EncryptedSecrecySuite extends AnyFunSuite with SharedSession {
+class EncryptedSecrecySuite extends AnyFunSuite with EncryptedFixture {
 
   /** The beginning of all values. Statements and their plans do not contain it, because two functions create it. */
   private val Marker = "GeheimnisABC"
-
-  private lazy val session: SparkSession = EncryptedSession.session
-
-  override protected def beforeAll(): Unit = {
-    super.beforeAll()
-    session.sql(s"CREATE NAMESPACE IF NOT EXISTS enc.$ns")
-  }
 
   private val texts = new VisibleTexts
 
@@ -119,14 +111,14 @@ class EncryptedSecrecySuite extends AnyFunSuite with SharedSession {
     val search = new SecretSearch(Marker +: keys.flatMap(key => formsOf(key.key) ++ formsOf(decoded(key.encode))))
     assert(search.isIn(s"a${Marker}b") && search.isIn(formsOf(keys.last.key).last) && !search.isIn("GeheimnisAB"))
     texts.during(session)(tables.foreach { t =>
-      EncryptedSession.files(directory(t)).filter(_.toString.contains("/data/")).foreach(damage)
+      FilesBelow.of(directory(t)).filter(_.toString.contains("/data/")).foreach(damage)
       session.catalog.refreshTable(t)
       run(s"SELECT * FROM $t WHERE secret IS NOT NULL", showsRows = true)
       run(s"DELETE FROM $t WHERE id = 50 AND length(secret) > 3")
     })
     assert(Seq("log", "event log").forall(where => texts.all.exists(_._1 == where)))
     assert(texts.all.exists(_._1.startsWith("error of SELECT")))
-    val visible = texts.all ++ tables.flatMap(t => EncryptedSession.files(directory(t))).map { file =>
+    val visible = texts.all ++ tables.flatMap(t => FilesBelow.of(directory(t))).map { file =>
       file.toString -> new String(Files.readAllBytes(file), ISO_8859_1)
     }
     val found = visible.flatMap { case (where, text) => search.in(text).map(where -> _) }

@@ -2,8 +2,6 @@ package iceberglite.spark.encryption
 
 import java.nio.file.{Files, Path}
 
-import scala.collection.JavaConverters._
-
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.connector.catalog.{Identifier, TableCatalog}
 
@@ -47,13 +45,6 @@ object EncryptedSession {
         )
     settings.foreach { case (key, value) => session.conf.set(key, value) }
     session
-  }
-
-  /** The files of the warehouse below a directory. */
-  def files(directory: Path = warehouse): Vector[Path] = {
-    val walk = Files.walk(directory)
-    try walk.iterator.asScala.filter(Files.isRegularFile(_)).toVector
-    finally walk.close()
   }
 
   /** Returns the keys of the live data and delete files of all snapshots of a table. */

@@ -6,25 +6,17 @@ import java.security.KeyStore
 import javax.crypto.spec.SecretKeySpec
 
 import org.apache.spark.SparkException
-import org.apache.spark.sql.{DataFrame, Row}
+import org.apache.spark.sql.Row
 import org.apache.spark.sql.functions.{col, lit}
 import org.apache.spark.sql.streaming.Trigger
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.FilesBelow
 import iceberglite.spark.{SharedSession, SparkCatalog}
 import iceberglite.spec.IcebergError
 
 /** Tests statements on encrypted tables, and exchanges encrypted tables with Apache Iceberg. */
-class EncryptedStatementsSuite extends AnyFunSuite with SharedSession {
-  private lazy val session = EncryptedSession.session
-
-  override protected def sql(statement: String): DataFrame = session.sql(statement)
-
-  override protected def beforeAll(): Unit = {
-    super.beforeAll()
-    session.sql(s"CREATE NAMESPACE IF NOT EXISTS enc.$ns")
-  }
-
+class EncryptedStatementsSuite extends AnyFunSuite with EncryptedFixture {
   private def create(
       format: String,
       mode: String = "copy-on-write",
@@ -56,7 +48,7 @@ class EncryptedStatementsSuite extends AnyFunSuite with SharedSession {
   private def directory(t: String): Path = EncryptedSession.warehouse.resolve(ns).resolve(t.split('.').last)
 
   /** Checks that each file of a table except its metadata files is encrypted. */
-  private def assertEncrypted(t: String): Unit = EncryptedSession.files(directory(t)).foreach { file =>
+  private def assertEncrypted(t: String): Unit = FilesBelow.withoutHints(directory(t)).foreach { file =>
     val name = file.getFileName.toString
     val magic = new String(Files.readAllBytes(file).take(4), ISO_8859_1)
     val isPlain = name.endsWith(".metadata.json") || name.startsWith("version-hint") || name.endsWith(".crc")
@@ -189,7 +181,7 @@ class EncryptedStatementsSuite extends AnyFunSuite with SharedSession {
     val plain = newTable("plain", "enc")
     sql(s"CREATE TABLE $plain (id BIGINT, name STRING, part INT) USING iceberg PARTITIONED BY (part)")
     insert(plain, 0, 5)
-    val before = EncryptedSession.files(directory(t)).toSet
+    val before = FilesBelow.withoutHints(directory(t))
     Seq(
       s"CALL enc.system.compute_partition_stats(table => '$name')",
       s"CALL enc.system.clone('$name', '$ns.copy')",
@@ -199,7 +191,7 @@ class EncryptedStatementsSuite extends AnyFunSuite with SharedSession {
       val error = errorOf(statement)
       assert(error.toString.contains("encrypted"), s"$statement: $error")
     }
-    assert(EncryptedSession.files(directory(t)).toSet == before)
+    assert(FilesBelow.withoutHints(directory(t)) == before)
     assert(ids(t) == (0L until 10L))
   }
 
@@ -210,7 +202,7 @@ class EncryptedStatementsSuite extends AnyFunSuite with SharedSession {
     sql(s"ALTER TABLE $t SET BLOOM INDEX (name)")
     sql(s"CALL enc.system.compute_table_stats(table => '${inCatalog(t)}')")
     assertEncrypted(t)
-    assert(EncryptedSession.files(directory(t)).exists(_.toString.endsWith(".stats")))
+    assert(FilesBelow.withoutHints(directory(t)).exists(_.toString.endsWith(".stats")))
     assert(rows(s"SELECT id FROM $t WHERE name = 'name-13'") == Seq(Row(13L)))
     assert(rows(s"SELECT id FROM $t WHERE name = 'no'").isEmpty)
     sql(s"CALL enc.system.maintain(table => '${inCatalog(t)}')").collect()
@@ -230,7 +222,7 @@ class EncryptedStatementsSuite extends AnyFunSuite with SharedSession {
   }
 
   private def dataFiles(t: String): Seq[Path] =
-    EncryptedSession.files(directory(t)).filter(f => f.toString.contains("/data/") && !f.toString.endsWith(".crc"))
+    FilesBelow.of(directory(t)).toSeq.filter(f => f.toString.contains("/data/") && !f.toString.endsWith(".crc"))
 
   for (format <- Seq("parquet", "orc", "avro"))
     test(s"damaged, truncated and swapped files cause one error that names the file: $format") {
@@ -274,7 +266,7 @@ class EncryptedStatementsSuite extends AnyFunSuite with SharedSession {
     sql(s"CALL enc.system.fast_forward('${inCatalog(copy)}', 'main', 'b')")
     assert(ids(copy) == Seq(6L, 7L, 8L, 9L, 77L))
     assertEncrypted(copy)
-    val before = EncryptedSession.files(directory(copy)).toSet
+    val before = FilesBelow.withoutHints(directory(copy))
     val plain =
       s"CREATE OR REPLACE TABLE $copy USING iceberg TBLPROPERTIES ('format-version' = '3') AS SELECT * FROM $t"
     val other = plain.replace("'3'", "'3', 'encryption.key-id' = 'master'")
@@ -282,7 +274,7 @@ class EncryptedStatementsSuite extends AnyFunSuite with SharedSession {
     assert(ids(copy) == Seq(6L, 7L, 8L, 9L, 77L))
     // Like in Apache Iceberg, a replaced table keeps its properties.
     sql(plain)
-    assert(ids(copy) == ids(t) && EncryptedSession.files(directory(copy)).toSet != before)
+    assert(ids(copy) == ids(t) && FilesBelow.withoutHints(directory(copy)) != before)
     assertEncrypted(copy)
   }
 
