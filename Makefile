@@ -13,6 +13,8 @@ KILLS ?= 200
 SPARKS ?= 3.5.0 3.5.9
 JAVA_11 ?= $(filter x86_64,$(shell uname -m))
 PEERS ?=
+# Arguments of `make bench-encryption`: the number of rows and the number of measured rounds.
+ENCRYPTION ?=
 HISTORY ?=
 V4 ?=
 V4_HEAP ?= 12g
@@ -45,7 +47,7 @@ else
 SPIN := .tools/spin/usr/bin/spin
 endif
 
-.PHONY: help quickstart test test-all nightly bench bench-v4 bench-peers plots-v4 fuzz soak matrix cross model shell stack jar docs wheel release style lint format clean check
+.PHONY: help quickstart test test-all nightly bench bench-v4 bench-encryption bench-peers plots-v4 fuzz soak matrix cross model shell stack jar docs wheel release style lint format clean check
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -75,6 +77,10 @@ bench-v4: $(SBT_READY) | check ## compare the metadata of format versions 2, 3 a
 	@mkdir -p build && $(SBT) 'set bench / run / fork := true' 'set bench / run / javaOptions ++= Seq("-Xmx$(V4_HEAP)")' \
 	  'set bench / run / outputStrategy := Some(StdoutOutput)' \
 	  'bench/runMain iceberglite.bench.version4.Version4Bench --json $(CURDIR)/build/v4.json $(V4)'
+
+bench-encryption: $(SBT_READY) | check ## compare encrypted and plain tables in iceberg-lite and in Apache Iceberg (5 minutes); arguments: ENCRYPTION='rows rounds'
+	@$(SBT) 'set bench / Test / outputStrategy := Some(StdoutOutput)' \
+	  'bench/Test/runMain iceberglite.bench.EncryptionBench $(ENCRYPTION)'
 
 bench-peers: $(READY) $(BUNDLED) $(SERVERS) | check ## compare commits, plans, writes, scans, row changes, maintenance and streams with Apache Iceberg, Delta Lake and Parquet, with the options PEERS, such as PEERS='--rounds 1 --workloads commit' (an hour); results and charts in build/peers
 	@mkdir -p build/peers && $(PY) connector/bench/peers.py --jar $(BUNDLED) --json build/peers/peers.json \

@@ -226,9 +226,12 @@ lazy val cross = (project in file("connector/cross")).settings(
   Test / javaOptions ++= Tiers.quickStart
 )
 
-/** JMH benchmarks that compare iceberg-lite with Apache Iceberg. They are not part of the published module. */
+/**
+ * Benchmarks that compare iceberg-lite with Apache Iceberg. They are not part of the published module. Benchmarks that
+ * need classes of the tests are in the test sources.
+ */
 lazy val bench = (project in file("connector/bench"))
-  .dependsOn(core, spark)
+  .dependsOn(core, spark % "compile->compile;test->test")
   .enablePlugins(JmhPlugin)
   .settings(
     common,

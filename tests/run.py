@@ -39,7 +39,14 @@ PROJECTS = {
     "spark": "spark",
     "sparksuites": "sparkSuites",
 }
-STYLE = ("scalafmtCheckAll", "scalafmtSbtCheck", "bench/scalafmtCheckAll", "cross/scalafmtCheckAll")
+#: The style checks. No test runs the benchmarks, so these checks also compile them.
+STYLE = (
+    "scalafmtCheckAll",
+    "scalafmtSbtCheck",
+    "bench/scalafmtCheckAll",
+    "cross/scalafmtCheckAll",
+    "bench/Test/compile",
+)
 #: The maximum duration of a run. Both tiers take 50 minutes on two fast cores, and CI ends a run after 90 minutes.
 DEADLINE_MINUTES = 80
 HANGING_TEST = re.compile(r"Test still running after (.*): suite name: (\w+), test name: (.*)\.$")
