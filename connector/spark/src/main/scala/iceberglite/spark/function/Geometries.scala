@@ -52,8 +52,11 @@ private[iceberglite] object Geometries {
     if (wkt.trim.regionMatches(true, 0, "SRID=", 0, 5))
       invalid("Remove the SRID: the column has the coordinate reference system")
     WktSyntax.fault(wkt).foreach(invalid)
-    try checked(IsoWkb.of(new WKTReader().read(wkt)))
-    catch {
+    try {
+      val geometry = new WKTReader().read(wkt)
+      if (!IsoWkb.isFinite(geometry)) invalid("A coordinate is infinite, or too large for a double")
+      checked(IsoWkb.of(geometry))
+    } catch {
       case e @ (_: ParseException | _: IllegalArgumentException) => invalid(String.valueOf(e.getMessage))
       case InvalidArgument(_, _, reason) => invalid(reason)
     }

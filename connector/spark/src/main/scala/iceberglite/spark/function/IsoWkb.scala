@@ -45,6 +45,18 @@ private[function] object IsoWkb {
     (hasZ, hasM)
   }
 
+  /** Whether no coordinate of a geometry is infinite. A z or m that a point does not have is NaN. */
+  def isFinite(geometry: Geometry): Boolean = {
+    var isInfinite = false
+    geometry.apply(new CoordinateSequenceFilter {
+      override def filter(points: CoordinateSequence, i: Int): Unit =
+        isInfinite ||= (0 until points.getDimension).exists(d => points.getOrdinate(i, d).isInfinite)
+      override def isDone: Boolean = isInfinite
+      override def isGeometryChanged: Boolean = false
+    })
+    !isInfinite
+  }
+
   final private class Writer(out: DataOutputStream, hasZ: Boolean, hasM: Boolean) {
     private val dimensions = (if (hasZ) 1000 else 0) + (if (hasM) 2000 else 0)
 

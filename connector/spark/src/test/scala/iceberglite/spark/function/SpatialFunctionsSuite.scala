@@ -125,6 +125,9 @@ class SpatialFunctionsSuite extends AnyFunSuite with WriteFixture {
         val error = failure(s"st_geomfromtext('$text')")
         assert(error.contains("Invalid value for WKT") && error.contains("st_geomfromtext"), error)
       }
+    Seq("POINT (1e400 2)", "POINT Z (1 2 -1e400)", "POINT M (1 2 1e400)").foreach { text =>
+      assert(failure(s"st_geomfromtext('$text')").contains("A coordinate is infinite"))
+    }
     assert(failure("st_geomfromtext('SRID=4326;POINT (1 2)')").contains("Remove the SRID"))
     val deep = "concat(repeat('GEOMETRYCOLLECTION (', 20000), 'POINT (1 2)', repeat(')', 20000))"
     assert(failure(s"st_geomfromtext($deep)").contains("More than 19 parentheses"))
