@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
@@ -70,15 +71,29 @@ def _names(fs: Any, directory: str) -> list[str]:
 
 def _children(fs: Any, directory: str) -> list[tuple[str, bool]]:
     """Return the names in a directory, and whether they are directories."""
-    from pyarrow.fs import FileSelector, FileType
-
     try:
-        return [(info.base_name, info.type == FileType.Directory) for info in fs.get_file_info(FileSelector(directory))]
+        return _local_children(directory) if fs is None else _remote_children(fs, directory)
     except FileNotFoundError as error:
         raise MetadataError(f"The directory {directory} does not exist") from error
 
 
+def _local_children(directory: str) -> list[tuple[str, bool]]:
+    with os.scandir(directory) as entries:
+        return [(entry.name, entry.is_dir()) for entry in entries]
+
+
+def _remote_children(fs: Any, directory: str) -> list[tuple[str, bool]]:
+    from pyarrow.fs import FileSelector, FileType
+
+    return [(info.base_name, info.type == FileType.Directory) for info in fs.get_file_info(FileSelector(directory))]
+
+
 def _file_system(location: str, properties: Mapping[str, str]) -> tuple[Any, str]:
+    """Return the file system and the path of a location. The file system of the local disk is None."""
+    from pyspark_iceberg.metadata.local_files import local_path
+
+    if (local := local_path(location)) is not None:
+        return None, str(local)
     from pyiceberg.io.pyarrow import PyArrowFileIO
 
     io = PyArrowFileIO(dict(properties))

@@ -27,6 +27,8 @@ _TYPES = {
     "https": "rest",
     "thrift": "hive",
 }
+# The class that reads local files; it leaves other files to PyIceberg.
+_LOCAL_FILES = "pyspark_iceberg.metadata.local_files.LocalFileIO"
 # Further names of types, which PyIceberg uses.
 _ALIASES = {"sql": "jdbc", "in-memory": "jdbc"}
 # Drivers of SQLAlchemy by the subprotocol of JDBC.
@@ -68,7 +70,7 @@ class CatalogSettings:
 
     def for_pyiceberg(self) -> dict[str, Any]:
         """Return the properties of the catalog in PyIceberg."""
-        values: dict[str, Any] = {**self.properties, **self.nested}
+        values: dict[str, Any] = {"py-io-impl": _LOCAL_FILES, **self.properties, **self.nested}
         if "client.region" in values:
             values.setdefault("s3.region", values["client.region"])
         if self.type != "jdbc":
