@@ -123,8 +123,8 @@ __all__ = [
     "years",
 ]
 
-# The modules of the names. They are imported on first use, so that the commands that only read metadata need not wait
-# for PySpark.
+# The modules that define the exported names. Each module is imported when one of its names is first used, so that
+# commands that only read metadata do not import PySpark.
 _MODULES = {
     "ADLS": "catalogs",
     "Catalog": "catalogs",

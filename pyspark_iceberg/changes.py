@@ -34,11 +34,12 @@ class RowChanges:
         inserted: rows that were inserted.
         updated: rows that were updated.
         deleted: rows that were deleted; None if the number is unknown. It is unknown after an upsert, which does not
-            read the table, and after an overwrite of files if only reading delete files would show which of their rows
-            had been deleted before: equality deletes or position deletes of several data files may apply to them, or
-            several files of position deletes apply to one of them. It may also be unknown if position deletes or
-            equality deletes apply to the files that the statement rewrites, and the statement is a copy-on-write DELETE
-            with a subquery, or a MERGE whose only action on matched rows is a DELETE without a condition.
+            read the table. It is unknown after an overwrite of files if the number of rows that were deleted from them
+            before cannot be computed without reading delete files: equality deletes, or position delete files for
+            several data files, may apply to the overwritten files, or several position delete files apply to one of
+            them. It may also be unknown if position deletes or equality deletes apply to the files that the statement
+            rewrites, and the statement is a copy-on-write DELETE with a subquery, or a MERGE whose only action on
+            matched rows is a DELETE without a condition.
         copied: rows that copy-on-write rewrote unchanged.
         snapshot_id: the snapshot that the statement created; None if it created none, because it changed nothing, or
             if the snapshot could not be read.
@@ -148,8 +149,8 @@ def removed_rows(spark: SparkSession, table: str, snapshot_id: int, summary: Map
 
     The sums in the summary are not sufficient if the table has delete files, because a removed delete file may be for a
     data file that no longer existed. Therefore the delete files are read from the metadata in this case. The number is
-    unknown if equality deletes, or position deletes of several data files, may apply to the removed files, or several
-    files of position deletes, which may delete the same row, apply to one of them.
+    unknown if equality deletes, or position delete files for several data files, may apply to the removed files. It is
+    also unknown if several position delete files, which may delete the same row, apply to one removed file.
     """
     _, removed, _ = file_counts(summary)
 
@@ -171,7 +172,7 @@ def removed_rows(spark: SparkSession, table: str, snapshot_id: int, summary: Map
         functions.count("*").alias("files"),
         functions.sum("record_count").alias("rows"),
     )
-    # A deletion vector replaces other files of position deletes.
+    # If a data file has a deletion vector, its position delete files do not apply.
     deleted = by_file.join(data, by_file.referenced_data_file == data.file_path, "left").selectExpr(
         "bool_or(referenced_data_file IS NULL OR file_path IS NOT NULL AND vector IS NULL AND files > 1) AS is_unknown",
         "sum(IF(file_path IS NULL, 0, coalesce(vector, rows))) AS rows",
@@ -183,8 +184,8 @@ def removed_rows(spark: SparkSession, table: str, snapshot_id: int, summary: Map
 def _metadata_table(spark: SparkSession, table: str, kind: str, snapshot_id: int | None = None) -> DataFrame:
     """Return a metadata table, for example `snapshots`.
 
-    If the name is that of a branch, it may have no such metadata table. In this case, the metadata table of the table
-    without the branch is returned, which contains the snapshots of all branches.
+    If the name is that of a branch, the branch may have no such metadata table. In this case, the metadata table of the
+    table without the branch is returned, which contains the snapshots of all branches.
 
     Args:
         spark: the session.

@@ -1,8 +1,8 @@
 """Errors of the Python package.
 
 An error of a table has a condition and a SQL state. PySpark raises these errors as `AnalysisException` or
-`QueryExecutionException`, and the failure of a Spark job as `Py4JJavaError`. The methods of this package raise them as
-the subclasses of `TableError`, by their condition.
+`QueryExecutionException`, and the failure of a Spark job as `Py4JJavaError`. The methods of this package raise such an
+error as a subclass of `TableError`, which depends on the condition.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class UnsupportedVersionError(IcebergLiteError):
 
 
 class SessionConflictError(IcebergLiteError):
-    """The running Spark session has no connector, or its catalog has other settings, and neither can be changed."""
+    """The running Spark session lacks the connector, or its catalog has other settings than requested."""
 
 
 class TableError(IcebergLiteError, AnalysisException):

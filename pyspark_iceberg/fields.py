@@ -176,7 +176,7 @@ def _sources(field: Mapping[str, Any]) -> list[int]:
 
 
 def _paths(kind: Any, parent: tuple[str, ...]) -> Iterator[tuple[int, tuple[str, ...]]]:
-    """Return the paths of the fields of a nested type, by their ids."""
+    """Return the id and the path of each field within a type."""
     if not isinstance(kind, dict):
         return
     for field in kind.get("fields", []):

@@ -18,9 +18,9 @@ Source = Union[DataFrame, str]
 class Merge:
     """A builder of a MERGE statement: each method returns a new builder, and `execute` runs the statement.
 
-    Among the clauses of one kind, the first clause whose condition a row satisfies applies to the row. Conditions and
-    values are columns or SQL expressions, in which the columns of the two sides are `target.c` and `source.c`. Methods
-    that end with `_all` match columns by name.
+    If a row satisfies the conditions of several clauses of one kind, only the first of these clauses applies to the
+    row. Conditions and values are columns or SQL expressions, in which the columns of the two sides are `target.c` and
+    `source.c`. Methods that end with `_all` match columns by name.
 
     Create it with `Table.merge`.
     """

@@ -92,7 +92,7 @@ class TableRefs:
 
     @contextmanager
     def audit(self, branch: str | None = None) -> Iterator[Table]:
-        """Write to a branch, check the rows there, and publish them (write, audit, publish).
+        """Write to a new branch in a `with` statement, and publish it at the end (write, audit, publish).
 
         The branch begins at the current snapshot. If the block ends without an exception, the commits of the branch are
         applied to `main` in one step, and the branch is dropped. If the block raises an exception, or if the commits

@@ -163,8 +163,8 @@ def _add_catalog(
 def _check_catalog(spark: SparkSession, settings: Mapping[str, str], of_builder: Mapping[str, object]) -> None:
     """If the session has a catalog with this name, check that it has these settings.
 
-    Spark would not load the catalog again with other settings. If the catalog has additional settings that the
-    builder does not have with the same values either, this is a warning.
+    Spark would not load the catalog again with other settings. Further settings of this catalog in the session cause a
+    warning, unless the builder has them with the same values.
     """
     wanted = {key: value for key, value in settings.items() if key.startswith(CATALOG_PREFIX)}
     prefix = min(wanted, key=len)

@@ -65,8 +65,8 @@ class TableWrites:
             options: as for `append`.
 
         Returns:
-            The numbers of inserted, deleted and copied rows are None if files were replaced, because the summary of the
-            snapshot does not distinguish new rows from rows that were only rewritten.
+            The row counts. The numbers of inserted, deleted and copied rows are None if files were replaced, because
+            the summary of the snapshot does not distinguish new rows from rows that were only rewritten.
         """
         where = functions.expr(condition) if isinstance(condition, str) else condition
         return self._write(rows, options, lambda writer: writer.overwrite(where), _counts_of_partial_overwrite)

@@ -19,7 +19,7 @@ _ROLL_BACK = "Roll back to a snapshot without this error: CALL system.rollback_t
 
 
 def check_sequence_numbers(table: Table) -> Result:
-    """Check that no data sequence number exceeds that of the table, or the file sequence number of its entry."""
+    """Check that no live entry has a data sequence number above that of the table or above its file sequence number."""
     name = "sequence numbers"
     highest = _highest(table)
     if highest is None:

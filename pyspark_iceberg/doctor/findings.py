@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pyspark_iceberg.errors import typed_error
 
-# The number of examples in a finding.
+# The maximum number of examples in a finding.
 EXAMPLES = 5
 
 

@@ -42,11 +42,11 @@ class SnapshotDiff:
     changes: Sequence[FileChange]
 
     def count(self, change: str, *contents: str) -> int:
-        """Return the number of added or removed files with one of the contents; without contents, of all files.
+        """Return the number of added or removed files.
 
         Args:
             change: `added` or `removed`.
-            contents: `data`, `position deletes` or `equality deletes`.
+            contents: the contents of the files to count, as in `FileInfo`; by default all files.
         """
         return len(self._of(change, contents))
 
@@ -55,7 +55,7 @@ class SnapshotDiff:
 
         Args:
             change: `added` or `removed`.
-            contents: `data`, `position deletes` or `equality deletes`; by default all files.
+            contents: the contents of the files, as in `FileInfo`; by default all files.
         """
         return sum(c.file.records for c in self._of(change, contents))
 
@@ -64,7 +64,7 @@ class SnapshotDiff:
 
         Args:
             change: `added` or `removed`.
-            contents: `data`, `position deletes` or `equality deletes`; by default all files.
+            contents: the contents of the files, as in `FileInfo`; by default all files.
 
         Returns:
             The size in bytes.

@@ -60,7 +60,7 @@ def _newest(location: str, properties: Mapping[str, str]) -> str:
 
 
 def _version(name: str) -> int:
-    """Return the version of a metadata file plus 1; 0 for another file."""
+    """Return 0 if the name is not that of a metadata file, else the version of the metadata file plus 1."""
     match = _VERSION.fullmatch(name) or _NAMED.fullmatch(name)
     return int(match.group(1)) + 1 if match else 0
 

@@ -17,7 +17,8 @@ from pyspark_iceberg.metadata.errors import MetadataError, UnconfiguredError
 VARIABLE = "ICEBERG_LITE_CATALOG"
 DEFAULT_NAME = "lite"
 
-# The type of a catalog by the scheme of its URI, as in `iceberg_session`, and the schemes of SQLAlchemy.
+# The type of a catalog by the scheme of its URI. A URI can have the schemes that `pyspark_iceberg.iceberg_session`
+# accepts, or those of SQLAlchemy, such as `sqlite`.
 _TYPES = {
     "jdbc": "jdbc",
     "sqlite": "jdbc",
@@ -29,7 +30,7 @@ _TYPES = {
 }
 # The class that reads local files; it leaves other files to PyIceberg.
 _LOCAL_FILES = "pyspark_iceberg.metadata.local_files.LocalFileIO"
-# Further names of types, which PyIceberg uses.
+# The types of PyIceberg that have another name here.
 _ALIASES = {"sql": "jdbc", "in-memory": "jdbc"}
 # Drivers of SQLAlchemy by the subprotocol of JDBC.
 _DRIVERS = {"postgresql": "postgresql+psycopg2", "mysql": "mysql+pymysql"}
@@ -99,12 +100,14 @@ def catalog_settings(
 
     Raises:
         UnconfiguredError: there is no location of the tables.
-        MetadataError: the configuration cannot be read, or contains no catalog with this name.
+        MetadataError: the configuration cannot be read; or it contains no catalog with this name, and there are no
+            other arguments.
     """
     given = {"type": type, "warehouse": warehouse, "uri": uri, **(properties or {})}
     arguments = {key: value for key, value in given.items() if value is not None}
     chosen, configured = _configured(name or os.environ.get(VARIABLE) or None, has_arguments=bool(arguments))
-    # A location on the command line replaces the catalog of the configuration, whose URI would hide it.
+    # With a name, arguments override single properties of this catalog in the configuration. Without a name, a location
+    # or a type on the command line describes another catalog, so that the configuration is not used.
     values = {**configured, **arguments} if name or not arguments.keys() & {"warehouse", "uri", "type"} else arguments
     uri = values.get("uri", "")
     found = values.pop("type", None) or _TYPES.get(uri.partition(":")[0].partition("+")[0].lower(), "hadoop")

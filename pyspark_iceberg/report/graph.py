@@ -23,8 +23,8 @@ _LANE = 0.5
 def lanes(facts: Facts) -> dict[int, int]:
     """Return the lane of each snapshot, which is the number of its column in the graph.
 
-    The current history has lane 0. Each branch or tag with other snapshots has a further lane. Snapshots that no branch
-    or tag reaches, for example after a rollback, have the last lane.
+    The current history has lane 0. Each branch or tag with snapshots that are in no earlier lane has a further lane.
+    Snapshots that no branch or tag reaches, for example after a rollback, have the last lane.
     """
     found = {s.snapshot_id: 0 for s in ancestors(facts.snapshots, facts.table.current_snapshot_id)}
     lane = 0
