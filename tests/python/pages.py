@@ -87,7 +87,7 @@ def run_page(page: Path, spark: SparkSession) -> int:
 
 
 def matches(expected: str, output: str) -> bool:
-    """Tell whether an output has the expected lines, in which an ellipsis stands for any text within a line."""
+    """Return whether an output has the expected lines, in which an ellipsis stands for any text within a line."""
     wanted, lines = expected.strip().split("\n"), output.strip().split("\n")
     return len(wanted) == len(lines) and all(_line_matches(w, line) for w, line in zip(wanted, lines))
 

@@ -1,4 +1,4 @@
-"""The exported names of the package and the methods of its classes are those of a file, so that changes are deliberate.
+"""A file lists the exported names of the package and the methods of its classes, so that changes are deliberate.
 
 If the environment variable `UPDATE` is `1`, the test rewrites the file instead.
 """

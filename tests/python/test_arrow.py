@@ -1,4 +1,4 @@
-"""Tables of pyarrow are transferred in columns only if all values fit. Others are converted row by row with checks."""
+"""Tables of pyarrow are transferred in columns only if all values fit. Other tables are converted row by row."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ UTC = pa.timestamp("us", tz="UTC")
 
 @pytest.fixture
 def transferred(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Return a function that returns the transferred column; None if the column is not transferred."""
+    """Return a function that returns a column as Spark gets it; None if Spark does not get the column as a whole."""
     monkeypatch.setattr(arrow, "_create", lambda spark, table, schema: table.column(0))
     session: Any = SimpleNamespace(conf=SimpleNamespace(get=lambda key: "Europe/Berlin"))
 
@@ -82,7 +82,7 @@ def test_times_without_a_zone_are_in_the_zone_of_the_session_if_the_column_of_th
     assert transferred(pa.array([0], UTC), TimestampType()).cast(pa.int64()).to_pylist() == [0]
 
 
-def test_a_required_column_must_not_have_nulls(transferred: Any) -> None:
+def test_a_column_with_nulls_is_not_transferred_if_the_column_of_the_table_is_required(transferred: Any) -> None:
     column = pa.array([[1], None], LISTS)
     assert transferred(column, REQUIRED, nullable=False) is None
     assert transferred(column.drop_null(), REQUIRED, nullable=False).to_pylist() == [[1]]

@@ -142,7 +142,7 @@ def test_a_missing_data_file_is_reported_with_its_table(spark: SparkSession, tab
     assert table.split(".")[1] in message
 
 
-def test_a_warehouse_that_is_not_writable_is_reported(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_warehouse_that_is_a_file_is_reported(spark: SparkSession, tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("a file where the warehouse should be")
     session = iceberg_session(blocked, catalog="blocked", default=False)

@@ -166,7 +166,7 @@ def test_an_unsupported_spark_or_scala_is_reported_in_one_line(tmp_path: Path, j
     assert "\n" not in str(error.value)
 
 
-def test_a_supported_or_unknown_distribution_is_accepted(tmp_path: Path) -> None:
+def test_only_supported_or_unknown_versions_of_spark_are_accepted(tmp_path: Path) -> None:
     check_distribution(tmp_path)
     check_distribution(distribution(tmp_path, "spark-core_2.12-3.5.0.jar"))
     check_session("3.5.3")
@@ -181,7 +181,7 @@ def install_java(home: Path, version: str) -> None:
     java.chmod(0o755)
 
 
-def test_an_old_new_or_missing_java_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_java_that_is_too_old_too_new_or_missing_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     with pytest.raises(UnsupportedVersionError, match=r"There is no java in JAVA_HOME .*; install JDK 17"):
         check_java()

@@ -50,7 +50,7 @@ def test_appended_rows_come_from_append_commits_only(events: Table) -> None:
     assert events.appended(after=committed.committed_at).count() == 1
 
 
-def test_read_options_give_the_same_result(spark: SparkSession, events: Table) -> None:
+def test_read_options_select_the_commits_of_appended_rows_and_of_changes(spark: SparkSession, events: Table) -> None:
     first, second, *_ = snapshots(events)
     reader = spark.read.option("start-snapshot-id", first).option("end-snapshot-id", second)
     assert [row["id"] for row in reader.table(events.name).collect()] == [3]

@@ -29,7 +29,7 @@ CONFIGURED = "default-catalog: work"
 
 @pytest.fixture(scope="module")
 def events(spark: SparkSession) -> Iterator[Table]:
-    """Return a table with a branch, a tag and deletes."""
+    """Return a table with two appends, a tag between them, and a delete."""
     spark.sql("CREATE NAMESPACE IF NOT EXISTS shell")
     spark.sql(
         f"CREATE TABLE {NAME} (id bigint NOT NULL COMMENT 'number', kind string, day date) PARTITIONED BY (day) "
@@ -46,7 +46,7 @@ def events(spark: SparkSession) -> Iterator[Table]:
 
 @pytest.fixture
 def run(warehouse: Path) -> Any:
-    """Return a function that runs a command on the tables of the tests."""
+    """Return a function that runs a command on the warehouse of the tests."""
 
     def run(*arguments: str, code: int = 0) -> Any:
         result = CliRunner().invoke(app, ["--warehouse", str(warehouse), *arguments])
@@ -160,7 +160,7 @@ def test_compact_and_expire_change_a_table_and_maintain_shows_a_plan(run: Any, s
     assert {step["status"] for step in run("maintain", table, "--dry-run", "--json")} <= {"planned", "skipped"}
 
 
-def test_times_in_options_are_in_utc(run: Any, spark: SparkSession, table: str) -> None:
+def test_times_in_options_are_in_utc_unless_they_have_an_offset(run: Any, spark: SparkSession, table: str) -> None:
     for _ in range(2):
         spark.sql(f"CREATE TABLE IF NOT EXISTS {table} USING iceberg AS SELECT 1 AS id")
         spark.sql(f"INSERT INTO {table} VALUES (2)")
@@ -171,28 +171,28 @@ def test_times_in_options_are_in_utc(run: Any, spark: SparkSession, table: str) 
     tokyo = datetime.timezone(datetime.timedelta(hours=9))
     with_offset = later.replace(tzinfo=datetime.timezone.utc).astimezone(tokyo).isoformat()
     for time in (later.isoformat(), f"{later.isoformat()}Z", with_offset):
-        assert _expired_manifests(run("expire", table, "--older-than", time, "--dry-run", "--json")) > 0
+        assert _expired_manifest_lists(run("expire", table, "--older-than", time, "--dry-run", "--json")) > 0
     early = (last - datetime.timedelta(hours=1)).isoformat()
-    assert _expired_manifests(run("expire", table, "--older-than", early, "--dry-run", "--json")) == 0
+    assert _expired_manifest_lists(run("expire", table, "--older-than", early, "--dry-run", "--json")) == 0
     assert Table(spark, table).current_snapshot_id == newest.snapshot_id
     wrong = run("expire", table, "--older-than", "1h", code=2)
     assert "'1h' is not a time in ISO 8601" in re.sub(r"[│\s]+", " ", wrong)
 
 
-def _expired_manifests(result: Any) -> int:
+def _expired_manifest_lists(result: Any) -> int:
     count: int = result["deleted_manifest_lists_count"]
     return count
 
 
 @pytest.mark.parametrize("command", [("compact", "--dry-run"), ("expire", "--dry-run"), ("doctor",)])
-def test_commands_of_spark_accept_a_relative_path(
+def test_commands_that_need_spark_accept_a_relative_path(
     run: Any, events: Table, warehouse: Path, command: tuple[str, ...]
 ) -> None:
     path = os.path.relpath(warehouse / "shell" / "events")
     run(command[0], path, *command[1:])
 
 
-def test_a_name_with_a_catalog_is_explained(run: Any, events: Table) -> None:
+def test_a_name_that_begins_with_a_catalog_is_rejected_with_an_explanation(run: Any, events: Table) -> None:
     wrong = run("describe", f"lite.{NAME}", code=1)
     assert "must begin with a namespace, without a catalog; the command `tables` lists the names" in wrong
 
@@ -396,7 +396,7 @@ def test_catalogs_of_pyiceberg_are_read_from_its_file_and_its_variables(
         ("catalog: [", "", ("doctor", "./db/t"), "Cannot read the configuration file"),
     ],
 )
-def test_a_catalog_that_is_not_found_is_not_replaced_by_a_new_one(
+def test_a_command_fails_before_spark_starts_if_its_catalog_is_not_found(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     file: str,

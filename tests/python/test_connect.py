@@ -1,4 +1,4 @@
-"""The Python package on Spark Connect: the tests of `Table` run again in a program without a JVM."""
+"""The Python package on Spark Connect: many tests of `Table` run again in a program without a JVM."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The code of the documentation of the Python package runs, and the documentation site can be built."""
+"""The code of docs/python.md runs, and the documentation site can be built."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def test_bounds_that_readers_ignore_are_not_checked() -> None:
     assert len(rows._outside("file", "id", Row(lower_bound=high, upper_bound=None), low, high)) == 1
 
 
-def test_the_directory_of_a_table_is_not_a_pattern(spark: SparkSession, tmp_path: Path) -> None:
+def test_the_directory_of_a_table_may_contain_characters_of_patterns(spark: SparkSession, tmp_path: Path) -> None:
     iceberg_session(tmp_path / "w[1]", catalog="brackets", default=False)
     spark.sql("CREATE TABLE brackets.db.t AS SELECT 1 AS id")
     done, found = storage.check_files(Table(spark, "brackets.db.t"))

@@ -32,6 +32,7 @@ def events(spark: SparkSession, table: str) -> Table:
 
 
 def versions(table: Table) -> int:
+    """Return the number of metadata files in the log of the table, which grows by one with each commit."""
     return table.metadata("metadata_log_entries").count()
 
 

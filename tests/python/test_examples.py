@@ -22,7 +22,7 @@ SPARK_HOME = Path(pyspark.__file__).parent
 
 
 def serializers() -> tuple[str, ...]:
-    """Return one of Spark's serializers, which the seed of the sample selects; both in `make nightly`."""
+    """Return the serializers to test: both of Spark's in `make nightly`, otherwise the one that the seed selects."""
     both = ("JavaSerializer", "KryoSerializer")
     if os.environ.get("ICEBERG_LITE_ALL"):
         return both
@@ -60,7 +60,7 @@ def test_the_quickstart_runs_again(quickstart: Callable[[], subprocess.Completed
     assert second_run.returncode == 0, "a second run on the same warehouse must succeed: " + second_run.stderr[-3000:]
 
 
-def test_the_branches_example_shows_each_state_in_the_right_place(tmp_path: Path) -> None:
+def test_the_branches_example_prints_the_rows_of_each_state(tmp_path: Path) -> None:
     command = [sys.executable, str(ROOT / "examples" / "03_branches.py"), "--warehouse", str(tmp_path / "wh")]
     completed = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
     assert completed.returncode == 0, completed.stdout[-3000:] + completed.stderr[-3000:]
@@ -147,5 +147,5 @@ def test_the_spark_submit_job_runs_on_a_cluster_with_two_workers(cluster: str, t
     assert completed.returncode == 0, completed.stdout[-2000:] + completed.stderr[-4000:]
     assert "rows=35 flights=336776" in completed.stdout
     executors = set(re.findall(r"Granted executor ID (app-\S+) on", completed.stderr))
-    assert len(executors) == 2, "both workers must run tasks"
+    assert len(executors) == 2, "each worker must run an executor"
     assert "SparkPlanning.scala" in completed.stderr, "executors must read the manifests"

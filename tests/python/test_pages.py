@@ -21,7 +21,7 @@ def test_the_code_of_a_page_runs(
     code = page.read_text(encoding="utf-8")
     created = set(re.findall(r"^CREATE (?:TABLE|VIEW)(?: IF NOT EXISTS)? (\w+)\.\w+(?![\w.])", code, re.MULTILINE))
     try:
-        assert pages.run_page(page, spark) > 0, "a page without code that runs"
+        assert pages.run_page(page, spark) > 0, "the page has no code that runs"
     finally:
         for namespace in created:
             spark.sql(f"DROP NAMESPACE IF EXISTS {namespace} CASCADE")

@@ -41,7 +41,9 @@ def current_catalog(spark: SparkSession) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("current_catalog")
-def test_a_path_is_opened_through_the_catalog_that_is_current_then(spark: SparkSession, events: Table) -> None:
+def test_a_path_is_opened_through_the_current_catalog_or_else_a_catalog_for_paths(
+    spark: SparkSession, events: Table
+) -> None:
     location = events.location
     chosen = []
     for catalog in ("lite", "spark_catalog", "shared", "lite"):
@@ -55,7 +57,7 @@ def test_a_path_is_opened_through_the_catalog_that_is_current_then(spark: SparkS
 
 @pytest.mark.usefixtures("current_catalog")
 @pytest.mark.parametrize("catalog", ["lite", "shared", "spark_catalog"])
-def test_a_table_of_a_jdbc_catalog_is_only_read_by_its_path(spark: SparkSession, catalog: str) -> None:
+def test_a_table_of_a_jdbc_catalog_can_be_read_but_not_changed_by_its_path(spark: SparkSession, catalog: str) -> None:
     name = f"shared.tests.by_path_{catalog}"
     spark.sql("CREATE NAMESPACE IF NOT EXISTS shared.tests")
     spark.sql(f"CREATE TABLE {name} USING iceberg AS SELECT 1 AS id")

@@ -1,4 +1,4 @@
-"""Branches and procedures in Python. The package calls them with SQL text only, as Spark Connect requires."""
+"""Branches and procedures in Python. The package calls procedures with SQL text only, as Spark Connect requires."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_the_catalog_of_a_table_is_its_first_name_part_or_the_current_catalog(sp
     assert catalog_of(spark, "lite.`/data/t`") == "lite"
 
 
-def test_a_table_of_another_catalog_is_registered_and_rolled_back_there(spark: SparkSession) -> None:
+def test_procedures_run_in_the_catalog_that_the_table_name_begins_with(spark: SparkSession) -> None:
     spark.sql("CREATE NAMESPACE IF NOT EXISTS shared.calls")
     spark.sql("CREATE TABLE shared.calls.t (id INT) USING iceberg")
     try:

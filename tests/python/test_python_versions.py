@@ -1,4 +1,7 @@
-"""All modules have the syntax of the oldest Python version of the metadata, and can be imported if it is installed."""
+"""All modules have the syntax of the oldest Python version that pyproject.toml declares, and can be imported in it.
+
+If this version is not installed, the modules are imported in the Python version of the tests.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +48,7 @@ def test_every_module_has_the_syntax_of_the_oldest_version() -> None:
         assert imports[:1] == ["__future__"], f"{source} must not evaluate annotations, which have newer syntax"
 
 
-def test_the_metadata_lists_the_tested_versions() -> None:
+def test_the_classifiers_list_each_version_from_the_oldest_to_3_12() -> None:
     versions = re.findall(r'"Programming Language :: Python :: 3\.(\d+)"', METADATA)
     assert versions == [str(minor) for minor in range(oldest()[1], 13)]
 
@@ -60,7 +63,7 @@ def interpreter() -> str:
     return name
 
 
-def test_all_modules_are_imported_by_the_oldest_version_that_is_installed(tmp_path: Path) -> None:
+def test_all_modules_can_be_imported_in_the_oldest_version_or_else_in_this_one(tmp_path: Path) -> None:
     # PySpark and Py4J have no compiled modules, so the packages of another Python version can be imported.
     packages = Path(pyspark.__file__).parent.parent
     for name in ("pyspark", "py4j"):

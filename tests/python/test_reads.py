@@ -85,7 +85,7 @@ def test_statistics_are_typed_files(items: Table) -> None:
 
 @pytest.fixture
 def kinds(spark: SparkSession, table: str) -> Table:
-    """Return a table with a column of each kind."""
+    """Return a table with columns of twelve types."""
     columns = {
         "i": "int", "l": "bigint", "f": "float", "d": "double", "b": "boolean", "s": "string", "x": "binary",
         "t": "timestamp", "n": "timestamp_ntz", "y": "date", "e": "decimal(10, 2)", "a": "array<bigint>",

@@ -111,7 +111,7 @@ POM = """<project xmlns="http://maven.apache.org/POM/4.0.0"><url>u</url><license
 def test_a_release_collects_and_checks_its_artefacts(
     release: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The wheel and the module are only recorded: other tests install a wheel and load the module."""
+    """The wheel and the module are not tested, only recorded: other tests install a wheel and load the module."""
     monkeypatch.setattr(release, "ROOT", tmp_path)
     (tmp_path / "project").mkdir()
     settings = (ROOT / "project" / "release.properties").read_text(encoding="utf-8")
@@ -152,7 +152,7 @@ def test_a_release_collects_and_checks_its_artefacts(
         assert hashlib.sha256((tmp_path / "dist" / file).read_bytes()).hexdigest() == checksum
 
 
-def test_checksums_are_those_of_sha256sum(release: ModuleType, tmp_path: Path) -> None:
+def test_checksums_have_the_format_of_sha256sum(release: ModuleType, tmp_path: Path) -> None:
     (tmp_path / "a.jar").write_bytes(b"content")
     release.write_checksums([tmp_path / "a.jar"], tmp_path / "SHA256SUMS")
     expected = f"{hashlib.sha256(b'content').hexdigest()}  a.jar\n"

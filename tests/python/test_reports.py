@@ -80,7 +80,7 @@ class Page(HTMLParser):
 
 @pytest.fixture(scope="module")
 def events(spark: SparkSession) -> Iterator[Table]:
-    """Return a table with a hostile column, branch and partition value, two lanes of snapshots, and deletes."""
+    """Return a table with deletes and two branches; a column, a branch and a partition value have hostile names."""
     column = "`" + HOSTILE.replace("`", "``") + "`"
     spark.sql("CREATE NAMESPACE IF NOT EXISTS reports")
     spark.sql(

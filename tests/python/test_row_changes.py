@@ -13,7 +13,7 @@ from pyspark_iceberg import RowChanges, Table
 
 @pytest.fixture(params=["copy-on-write", "merge-on-read"])
 def numbers(spark: SparkSession, table: str, request: pytest.FixtureRequest) -> Table:
-    """Return a table with 100 rows."""
+    """Return a table with 100 rows. Each test runs in both write modes."""
     modes = ", ".join(f"'write.{verb}.mode' = '{request.param}'" for verb in ("delete", "update", "merge"))
     spark.sql(f"CREATE TABLE {table} (id BIGINT, n BIGINT, note STRING) USING iceberg TBLPROPERTIES ({modes})")
     spark.sql(f"INSERT INTO {table} SELECT id, id % 10, 'first' FROM range(0, 100, 1, 2)")

@@ -18,7 +18,7 @@ from pyspark_iceberg import connector_jars
 
 # The containers without a counterpart in `make stack`: a driver in the network of the containers, and a notebook.
 CONTAINERS = {"driver", "notebook"}
-# The port of each server in the network of the containers, by its setting of the port on the machine.
+# The host and port of each server in the network of the containers, by the setting with its port on the machine.
 INNER_PORTS = {
     "REST_PORT": "rest:8181",
     "HIVE_PORT": "hive:9083",
@@ -65,7 +65,7 @@ def spark_settings(name: str) -> dict[str, str]:
     return {key: value.strip() for key, value in lines}
 
 
-def test_the_containers_of_the_driver_use_the_catalogs_of_stack_conf_by_the_names_of_the_servers() -> None:
+def test_the_driver_and_the_notebook_use_the_catalogs_of_stack_conf_by_the_names_of_the_servers() -> None:
     services = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]
     ports = settings(ROOT / "stack.env")
     inner = spark_settings("compose.conf")

@@ -1,4 +1,4 @@
-"""Streaming queries into and from tables on a cluster with two workers, whose executor is killed."""
+"""Streaming queries write to and read from tables on a cluster, while one of its two executors is killed."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ __all__ = ["cluster"]
 SPARK_SUBMIT = Path(pyspark.__file__).parent / "bin" / "spark-submit"
 
 # One query writes generated rows to the table t, another query copies the rows of t to the table copy. While both
-# queries process a micro-batch, the program kills one of the executors of its application. It finds them by their
-# working directories, which are in a directory with the id of the application.
+# queries process a micro-batch, the program kills one of the executors of its application. It finds the executors by
+# their working directories, which are in a directory with the id of the application.
 PROGRAM = """
 import os, signal, sys, time
 from pathlib import Path

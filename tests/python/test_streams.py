@@ -41,7 +41,7 @@ class Stream:
         return reader.json(str(self._input))
 
     def forget_commit(self) -> None:
-        """Remove the newest commit from the checkpoint, as if the driver had died before it."""
+        """Remove the newest commit from the checkpoint, as if the driver had died before it wrote the commit."""
         commits = Path(self.checkpoint, "commits")
         newest = max((p for p in commits.iterdir() if p.name.isdigit()), key=lambda p: int(p.name))
         newest.unlink()
@@ -168,7 +168,7 @@ def test_a_stream_reads_the_rows_of_a_table_in_batches_and_continues(
     assert [row.consumer_id for row in source.consumers()] == ["copy"]
 
 
-def test_a_stream_begins_with_a_snapshot_a_time_or_the_current_rows(
+def test_a_stream_begins_after_a_snapshot_at_a_time_with_the_current_rows_or_with_new_rows(
     spark: SparkSession, table: str, tmp_path: Path
 ) -> None:
     source = _table(spark, table)

@@ -253,7 +253,7 @@ def test_the_number_of_removed_rows_is_unknown_if_position_deletes_may_apply_to_
     t = Table(spark, table)
     t.append(spark.range(0, 10, 1, 2))
     t.delete("id % 5 = 0")
-    # The compaction applies the deletes, and leaves them without data files.
+    # The compaction applies the deletes, and keeps the delete file, which then applies to no data file.
     t.rewrite_data_files(options={"rewrite-all": "true", "remove-dangling-deletes": "false"})
     deletes = spark.table(f"{table}.delete_files").collect()
     assert [(file["record_count"], file["referenced_data_file"]) for file in deletes] == [(2, None)]
