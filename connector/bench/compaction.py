@@ -3,7 +3,7 @@
 The writer updates, deletes and inserts rows in merge-on-read mode. A second thread runs `rewrite_data_files` in a loop,
 with the strategies `binpack` and `sort` in turn. A statement that fails with a conflict is counted, and runs again a
 second later. The script keeps a model of the rows: each statement that succeeds changes the model. At the end, the
-number of rows and the sum of their versions must equal the model, for each class of rows.
+number of rows and the sum of the column `version` must equal the model, for each class of rows (see `CLASSES`).
 
 Retries are attempts of commits after the first one. Both connectors report the number of attempts of each commit that
 succeeds to a metrics reporter, which writes it to the log.
@@ -77,7 +77,7 @@ logger.{index}.appenderRef.reports.ref = reports
 
 @dataclass(frozen=True)
 class Job:
-    """The work of one session. The directory is empty, and contains the tables and the log."""
+    """The work of one session, which writes its tables and its log to a directory that is empty before."""
 
     engine: engines.Engine
     directory: Path

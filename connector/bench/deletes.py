@@ -57,6 +57,7 @@ def all_rows(rows: DataFrame) -> None:
     rows.write.format("noop").mode("overwrite").save()
 
 
+# For each query: the table without deletes, the table with deletes, and the function that reads a table.
 QUERIES: dict[str, tuple[str, str, Run]] = {
     "all rows": ("flat", "flat_deleted", all_rows),
     "aggregate of five columns": (

@@ -90,7 +90,7 @@ class Heap:
         self.pools = [bean for bean in factory.getMemoryPoolMXBeans() if bean.getType().toString() == "Heap memory"]
 
     def at_rest(self) -> float:
-        """Return the used heap after two garbage collections. The first lets Spark's cleaner release more objects."""
+        """Return the used heap after two garbage collections. After the first one, Spark releases further objects."""
         for _ in range(2):
             self.jvm.System.gc()
         return float(self.memory.getHeapMemoryUsage().getUsed()) / 1e6

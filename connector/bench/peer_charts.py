@@ -30,7 +30,7 @@ def workloads(figures: dict[str, dict[str, float]]) -> dict[str, list[str]]:
 
 
 def draw(workload: str, measures: list[str], figures: dict[str, dict[str, float]], path: Path) -> None:
-    """Draw horizontal bars: a group for each measure, with a bar for each engine that has it."""
+    """Draw horizontal bars: a group for each measure, with a bar for each engine that has the measure."""
     engines = [engine for engine, of_engine in figures.items() if any(name in of_engine for name in measures)]
     height = BAR / len(engines)
     fig, axes = pyplot.subplots(figsize=(7.5, 0.9 + 0.26 * len(engines) * len(measures)), layout="constrained")

@@ -59,7 +59,7 @@ class Run:
         return result
 
     def repeated(self, measure: str, action: Callable[..., Any], *arguments: Any) -> Any:
-        """Call a function once without recording its time, and then the number of times that is to be measured."""
+        """Call a function once without recording its time, and then `repeats` times with a record of each time."""
         result = action(*arguments)
         for _ in range(self.repeats):
             self.timed(measure, action, *arguments)
@@ -115,7 +115,7 @@ def input_partitions(run: Run, table: str, where: str) -> int:
 
 
 def plan(run: Run) -> None:
-    """Plan queries of a table with 50 partitions, to each of which every commit adds a file."""
+    """Plan queries of a table with 50 partitions. Each commit to the table adds a file to each partition."""
     table = run.engine.create(run.spark, "planned", DDL, "category")
     commits = max(1, run.commits // 10)
     rows = run.source(run.rows // 10).repartition(2, "category").sortWithinPartitions("category", "id").cache()
@@ -188,7 +188,7 @@ def row_changes(run: Run) -> None:
 
 
 def maintenance(run: Run) -> None:
-    """Compact small files, expire snapshots and remove files that no table needs."""
+    """Compact small files, rewrite manifests, expire snapshots, and remove files that no table needs."""
     if not run.engine.modes:
         return
     table = run.engine.create(run.spark, "maintained", DDL)

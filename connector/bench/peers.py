@@ -38,7 +38,7 @@ Measured = dict[str, dict[str, Any]]
 
 @dataclass(frozen=True)
 class Job:
-    """The work of one process. The directory is empty, and contains the tables."""
+    """The work of one process, which writes its tables to a directory that is empty before."""
 
     engine: peer_engines.Engine
     directory: Path

@@ -61,6 +61,7 @@ class Measured:
     rows: tuple[Any, ...] = ()
 
 
+# The number of partitions of the table, the mode and the statement.
 Case = tuple[int, str, str]
 
 
@@ -116,7 +117,7 @@ def make_source(spark: SparkSession, rows: int, partitions: int) -> None:
 
 
 def run(spark: SparkSession, name: str, statement: str, case: Measured, base: int, counted: bool) -> None:
-    """Run a statement once, record its changes and (if `counted`) its time, and roll the table back."""
+    """Run a statement once, record its file counts, rows and (if `counted`) time in `case`, and roll the table back."""
     start = time.perf_counter()
     spark.sql(statement.format(t=name))
     elapsed = (time.perf_counter() - start) * 1e3

@@ -1,7 +1,7 @@
 """Measure the queries of TPC-H with and without table statistics, with Spark's cost-based optimizer on.
 
 In each round, each connector creates the eight tables twice in new sessions with two cores, once with statistics
-(`compute_table_stats`), and runs the 22 queries several times. All runs must return the same rows.
+(`compute_table_stats`), and runs the 22 queries several times. All sessions must return the same rows.
 The data comes from `tpchgen-cli parquet --scale-factor 1 --output-dir DATA` (a package on PyPI).
 
 Usage: tpch_statistics.py --data DATA --peer iceberg-spark-runtime-3.5_2.12-1.12.0.jar \

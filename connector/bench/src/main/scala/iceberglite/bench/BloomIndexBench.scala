@@ -67,7 +67,12 @@ object BloomIndexBench {
     }
 }
 
-/** Returns filters of consecutive keys, which begin at a multiple of their number, without reading the files. */
+/**
+ * Creates Bloom filters without reading the data files.
+ *
+ * @param keys the number of keys in each file. The keys of a file are consecutive, from the number of the file times
+ *   `keys`
+ */
 final private class SyntheticKeys(keys: Int) extends FileFilterJob {
   private val form = ValueForm.of(LongType).get
 

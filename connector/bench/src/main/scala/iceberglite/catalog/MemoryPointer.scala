@@ -8,7 +8,7 @@ import iceberglite.table.{Change, Committer, Environment, TableIdentifier, Table
 
 /**
  * A catalog with one table, for benchmarks. It commits like all catalogs that store a pointer to the newest metadata
- * file, but the pointer is in memory, so that the time of a commit does not include a catalog's server.
+ * file, but the pointer is in memory, so that the time of a commit does not include calls of a server.
  *
  * @param start the newest version of the table; absent if the table does not exist yet
  */

@@ -44,7 +44,10 @@ final class BenchTable(val version: FormatVersion, val data: SyntheticFiles, val
 
   def snapshot: Snapshot = newest.metadata.currentSnapshot.get
 
-  /** Returns the parts of the newest snapshot. In version 4, the files that the root lists itself come last. */
+  /**
+   * Returns the parts of the metadata tree of the newest snapshot, which are its manifests. In version 4, the last part
+   * has the files that the root lists itself.
+   */
   def parts: Vector[FilePart] = {
     val table = on(cold(0))
     MetadataTree.at(snapshot, table.tree(), ManifestCache.Disabled).parts

@@ -8,10 +8,11 @@ import CostModel.{filesPerManifest, inLarge, LeavesOfSmallAppends, RemovedShare}
 /**
  * The size of a table's metadata tree.
  *
+ * @param files the number of data files of the table
  * @param topBytes the length of the manifest list or root in bytes
  * @param inlineFiles the number of data files that the root itself lists; 0 in versions 2 and 3
  * @param manifests the number of manifests, without the root
- * @param largestManifest the number of data files in the largest manifest, without the root
+ * @param largestManifest the number of data files in the manifest with the most data files; the root does not count
  * @param largestBytes the length of this manifest in bytes
  * @param manifestBytes the total length of the manifests in bytes, without the root
  */
@@ -47,8 +48,8 @@ object TreeShape {
 }
 
 /**
- * Predicts the bytes that a commit writes to the metadata tree of a table, from the number of its files.
- * The section "Figures" of docs/v4.md describes the formulas.
+ * Predicts the bytes that a commit writes to the metadata tree of a table, from the number of its files. The section
+ * "Figures" of docs/v4.md describes the formulas.
  */
 sealed trait CostModel {
 
@@ -108,7 +109,7 @@ final case class RootModel(fixed: Double, perFile: Double, perLeaf: Double, perL
   private val VectorBytes = 16.0
   private val PositionBytes = 2.0
 
-  /** The large leaves, and those of the small appends. */
+  /** Returns the number of leaf manifests: those of the large appends, and those of the small appends. */
   private def leaves(files: Double): Double =
     math.ceil(inLarge(files) / filesPerManifest(files, perLeafFile)) + LeavesOfSmallAppends
 

@@ -26,7 +26,7 @@ object Goals {
   /** The number of files for which the model predicts the costs. */
   val FilesOfModel = 1e8
 
-  /** Planning is not slower if the ratio of the times is at most this number, because times vary between runs. */
+  /** Planning counts as not slower up to this ratio of the times, because times vary between runs. */
   private val Tolerance = 1.1
 
   /** Returns the goals for each number of columns. @param models the cost models of version 4 by number of columns */

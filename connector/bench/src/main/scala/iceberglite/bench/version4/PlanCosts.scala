@@ -13,7 +13,7 @@ final case class PlanKind(name: String, filter: BenchTable => Expression)
 object PlanKind {
   val Full: PlanKind = PlanKind("full", _ => AlwaysTrue)
 
-  /** One percent of the files, in the middle of the table, by a column that is not a partition column. */
+  /** Selects one percent of the files, in the middle of the table, by a column that is not a partition column. */
   val Clustered: PlanKind = PlanKind(
     "1 % by a clustered column",
     table => {

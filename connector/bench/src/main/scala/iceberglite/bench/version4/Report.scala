@@ -23,7 +23,7 @@ object Cell {
   }
 }
 
-/** A table of a report. Each row has a cell for each of the names. */
+/** A table of a report. Each row has a cell for each column. @param names the names of the columns */
 final case class Section(title: String, names: Vector[String], rows: Vector[Vector[Cell]]) {
 
   /** Returns the section as a table in Markdown. */
