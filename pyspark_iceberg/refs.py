@@ -96,8 +96,8 @@ class TableRefs:
 
         The branch begins at the current snapshot. If the block ends without an exception, the commits of the branch are
         applied to `main` in one step, and the branch is dropped. If the block raises an exception, or if the commits
-        cannot be published, `main` does not change, and the branch stays for inspection. The logger `pyspark_iceberg`
-        then names the branch.
+        cannot be published, `main` does not change, and the branch stays for inspection. The branch also stays if it is
+        not known whether the commits were published. The logger `pyspark_iceberg` names a branch that stays.
 
         Example::
 

@@ -20,11 +20,13 @@ pytest.register_assert_rewrite("shared_catalog")
 ROOT = Path(__file__).resolve().parent.parent
 SLOW_SECONDS = 900
 
+# The time after which the Metastore removes the lock of a dead client.
+os.environ.setdefault("ICEBERG_LITE_HIVE_LOCK", "60s")
+
 # Options for the JVMs of PySpark, spark-submit and the cluster. Most of their code runs only a few times, so they are
 # faster without the optimizing compiler (C2). Without C2, the code cache has only 48 MiB by default, which is too small
 # for Spark: if it is full, the JVM interprets all further code. The default description of each statement's plan for
 # Spark's UI would take a tenth of the time.
-os.environ.setdefault("ICEBERG_LITE_HIVE_LOCK", "60s")
 for _variable in ("SPARK_SUBMIT_OPTS", "SPARK_LAUNCHER_OPTS", "SPARK_DAEMON_JAVA_OPTS"):
     os.environ.setdefault(
         _variable,

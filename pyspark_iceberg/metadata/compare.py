@@ -103,7 +103,7 @@ def diff(source: MetadataSource, before: str, after: str) -> SnapshotDiff:
 
 
 class _Entry:
-    """A file that is compared by its path and counts, because several vectors may be in one Puffin file."""
+    """A file, compared by path, content, records and partition, because a Puffin file may have several vectors."""
 
     def __init__(self, file: FileInfo) -> None:
         self.file = file

@@ -28,7 +28,7 @@ UTC = pa.timestamp("us", tz="UTC")
 
 @pytest.fixture
 def transferred(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Return a function that returns a column as Spark gets it; None if Spark does not get the column as a whole."""
+    """Return a function that returns a column as it is transferred to Spark; None if it is not transferred."""
     monkeypatch.setattr(arrow, "_create", lambda spark, table, schema: table.column(0))
     session: Any = SimpleNamespace(conf=SimpleNamespace(get=lambda key: "Europe/Berlin"))
 
