@@ -50,7 +50,7 @@ object CommitKind {
     }
   )
 
-  /** Returns the numbers of random files, which are the same in each run. */
+  /** Chooses `count` files of a table at random, the same files in each run, and returns their numbers. */
   private def chosen(table: BenchTable, count: Int): Vector[Int] =
     new Random(table.files).shuffle((0 until table.files).toVector).take(count).sorted
 

@@ -13,7 +13,7 @@ import iceberglite.spec.types.Type.{DoubleType, IntType, LongType, StringType}
 /**
  * Generates the metadata of data files that do not exist. The table is partitioned by the column `p`. Files with
  * consecutive numbers have consecutive ranges of the column `k`, as if the data had arrived in the order of `k`. The
- * bounds of all other columns are random.
+ * bounds of all columns except `p` and `k` are random.
  *
  * @param columns the number of columns, all of which have statistics; at least 2
  * @param files the total number of files, which are distributed evenly over the partitions
