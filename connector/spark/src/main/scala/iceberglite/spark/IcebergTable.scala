@@ -64,8 +64,9 @@ final class IcebergTable private (
 
   /**
    * Returns an object for the same table whose statements and writes have a maximum number of retries. A statement or
-   * write is run again if its commit conflicts with another commit. Rows that were read from the table itself and are
-   * cached are not read again, so that the other commit's changes of these rows would be overwritten.
+   * write is run again if its commit conflicts with another commit. If the source of the statement or write is a cached
+   * DataFrame with rows of this table, these rows are not read again, so the retry overwrites changes of these rows by
+   * the other commit.
    */
   def retries(times: Int): IcebergTable = option(StatementOptions.Retries.key, times.toString)
 
@@ -207,6 +208,7 @@ final class IcebergTable private (
     "The name does not refer to a table of an iceberg-lite catalog; begin it with the name of such a catalog"
   )
 
+  /** The name in the errors that [[in]] converts to errors of Spark. */
   override protected def errorName: String = name
 
   override def toString: String = s"IcebergTable($name)"

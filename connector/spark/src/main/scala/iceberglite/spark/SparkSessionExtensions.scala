@@ -121,7 +121,14 @@ object SparkSessionExtensions {
     override def inject(extensions: Extensions): Unit = extensions.injectPlannerStrategy(_ => strategy)
   }
 
-  /** The rules and planning strategies for which Spark has an extension point. */
+  /**
+   * The rules and planning strategies for which Spark has an extension point. Some rules are the companion objects of
+   * the plan nodes that they handle, and have the same names: [[DeferredStatement]], [[EvolvingMerge]],
+   * [[StatementWithOptions]] and [[AnalyzeTableCommand]]. [[ReleaseRowLevelCommands]] is needed for old releases of
+   * Spark 3.5, in which the parser hides the target tables of DELETE, UPDATE and MERGE from Spark's rules.
+   * [[ReplacePinnedRelations]] handles relations whose tables [[PrepareRowLevelOperations]] has pinned to one version,
+   * so that a statement that reads them several times sees the same rows.
+   */
   private[iceberglite] val rules: Seq[Injection] = Seq(
     SessionResolution(new ResolveViews(_)),
     SessionResolution(new ResolveLikeSource(_)),

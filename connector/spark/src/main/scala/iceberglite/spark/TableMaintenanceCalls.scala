@@ -216,8 +216,8 @@ trait TableMaintenanceCalls {
    *
    * @param columns names of columns; by default all top-level columns with primitive types
    * @param snapshotId the id of the snapshot; by default the current snapshot
-   * @param bloomIndexOnly whether to write only the Bloom index, which reads only data files without filters, and to
-   *   copy the existing numbers of distinct values
+   * @param bloomIndexOnly whether to compute only the Bloom index, and to copy the existing numbers of distinct values.
+   *   In this case, only data files that have no Bloom filters yet are read
    * @return the statistics file; absent for a table without snapshots
    */
   def computeTableStats(

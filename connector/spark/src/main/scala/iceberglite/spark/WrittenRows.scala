@@ -11,10 +11,10 @@ import iceberglite.table.{RemovedRows, Table}
  * snapshot does not distinguish new rows from rows that were only rewritten.
  *
  * @param inserted rows that were added
- * @param deleted rows that were removed. The number is also absent after an upsert, which does not read the table, and
- *   after an overwrite of files if only reading delete files would show which of their rows had been deleted before:
- *   equality deletes or position deletes of several data files may apply to them, or several files of position deletes
- *   apply to one of them
+ * @param deleted rows that were removed. The number is also absent after an upsert, which does not read the table.
+ *   After an overwrite of files, it is absent if delete files would have to be read to count the rows of the replaced
+ *   files that had been deleted before. This is the case if equality deletes, or position delete files that cover
+ *   several data files, may apply to the replaced files, or if several position delete files apply to one of them
  * @param snapshotId the snapshot of the write; absent if the write changed nothing
  */
 final case class WrittenRows(inserted: Option[Long], deleted: Option[Long], snapshotId: Option[Long])

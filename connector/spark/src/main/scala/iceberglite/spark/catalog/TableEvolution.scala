@@ -36,8 +36,8 @@ final class TableEvolution(session: SparkSession, catalog: LiteCatalog, ident: I
 
   /**
    * Commits changes to the newest version of the table, and refreshes the cached plans that read the table. The newest
-   * version is needed, because a change that an older version already contains would not be made, even if another
-   * writer has meanwhile reverted it.
+   * version is needed because a change is skipped if the version to which it is applied already has the change. If that
+   * version were older, another writer could have reverted the change in the meantime.
    *
    * @return the table after the commit
    * @throws iceberglite.spec.IcebergError.CommitConflict if another commit changed the same parts of the metadata

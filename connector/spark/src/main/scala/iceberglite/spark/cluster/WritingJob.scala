@@ -89,7 +89,10 @@ private[iceberglite] object WritingJob {
       case NonFatal(e) => error.addSuppressed(e)
     }
 
-  /** The scheduler may report the start of a task after the end of its cancelled job; this method asks it for both. */
+  /**
+   * Waits until jobs have ended, and then until none of their tasks is running. In between, the method waits for all
+   * events of the scheduler, because it may report the start of a task after the end of the task's cancelled job.
+   */
   private def awaitEnd(context: SparkContext, tasks: RunningTasks, jobs: Set[Int], deadline: Long): Boolean =
     tasks.await(tasks.haveEnded(jobs), deadline) && awaitScheduler(context, tasks, deadline) &&
       tasks.await(tasks.areIdle(jobs), deadline)

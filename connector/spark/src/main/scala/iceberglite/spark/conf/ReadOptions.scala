@@ -132,8 +132,8 @@ object ReadOptions {
 /**
  * The settings for splitting and reading the files of one scan.
  *
- * @param parallelism maximum number of tasks of a scan with an adaptive split size. A scan has more tasks if its splits
- *   would otherwise exceed the split size
+ * @param parallelism the number of tasks that a scan with an adaptive split size may have. A scan has more tasks only
+ *   if its splits would otherwise be larger than the configured split size
  * @param cores number of tasks that run at the same time
  * @param variants the form in which variants are read
  */

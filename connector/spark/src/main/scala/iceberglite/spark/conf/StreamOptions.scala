@@ -122,7 +122,8 @@ object StreamOptions {
  * The settings of a stream.
  *
  * @param start where a new query begins
- * @param consumer the consumer that protects unread snapshots; absent if the option is not set
+ * @param consumer the consumer, which is the query under the name in the option `consumer-id`. Its tag protects unread
+ *   snapshots from expiration. Absent if the option is not set
  * @param retentionMs how long the consumer's tag is kept after it was last moved, in ms
  */
 final case class StreamSettings(

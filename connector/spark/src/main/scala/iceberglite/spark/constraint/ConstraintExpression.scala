@@ -60,7 +60,7 @@ private[iceberglite] object ConstraintExpression {
   }
 
   /**
-   * Returns the expression of a generated column. Its type may differ from the type of the column.
+   * Returns the expression of a generated column. The type of the expression may differ from the type of the column.
    *
    * @throws InvalidArgument if the text is not a permitted expression on the columns
    */

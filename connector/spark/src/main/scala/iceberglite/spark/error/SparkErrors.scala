@@ -64,9 +64,9 @@ final class OperationError private[iceberglite] (
 }
 
 /**
- * The failure of a Spark job that no error of the connector caused, for example of a user's function, with a condition.
- * It extends the class of Spark's own error, so that code which catches that class catches it too, and PySpark finds
- * the error of a Python function in its cause.
+ * The failure of a Spark job, with a condition. The cause is not an error of the connector, but for example an error of
+ * a user's function. This class extends the class of Spark's own error. Therefore, code that catches Spark's class also
+ * catches this error, and PySpark finds the error of a Python function in the cause.
  *
  * @param cause the cause of the failed job
  */

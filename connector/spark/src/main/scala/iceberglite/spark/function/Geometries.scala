@@ -39,7 +39,7 @@ private[iceberglite] object Geometries {
    */
   def box(wkb: Array[Byte]): Option[BoundingBox] = Wkb.box(ByteBuffer.wrap(wkb))
 
-  /** Returns the bytes after a check. */
+  /** Returns the bytes after checking that they are WKB. @throws InvalidArgument if they are not */
   def checked(wkb: Array[Byte]): Array[Byte] = {
     Wkb.addTo(new Extent, ByteBuffer.wrap(wkb))
     wkb
@@ -92,7 +92,7 @@ private[iceberglite] object Geometries {
     }
 
   /**
-   * Whether two geometries have a common point. Geometries whose boxes have none are not parsed.
+   * Whether two geometries have a common point. If their boxes have no common point, the geometries are not parsed.
    *
    * @param latest the latest second arguments, one of which is usually the constant of a filter
    * @throws InvalidArgument if the bytes are not WKB

@@ -9,7 +9,10 @@ import iceberglite.spec.geo.Wkb
 private[function] object WktSyntax {
   private val Start = """\s*[A-Za-z]+(\s+([Zz]|[Mm]|[Zz][Mm]))?\s*(\(|[Ee][Mm][Pp][Tt][Yy]\s*$)""".r
 
-  /** The collections that contain each other, and the parentheses of a multipolygon in the innermost one. */
+  /**
+   * The maximum number of open parentheses: one for each of the permitted levels of nested collections, and three for a
+   * multipolygon in the innermost collection.
+   */
   private val MaxParentheses = Wkb.MaxDepth + 3
 
   /** Returns the reason why a text is not a geometry; absent if JTS may parse it. */

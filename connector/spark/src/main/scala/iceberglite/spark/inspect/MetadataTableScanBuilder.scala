@@ -48,6 +48,7 @@ final class MetadataTableScanBuilder(
     with SupportsPushDownRequiredColumns
     with SupportsPushDownV2Filters
     with ErrorBoundary {
+  /** The name in the errors that [[in]] converts to errors of Spark. */
   override protected def errorName: String = name
 
   private lazy val columns: Schema = metadataTable.schema(table)
@@ -100,6 +101,7 @@ final private class LocalMetadataScan(
 ) extends LocalScan
     with SupportsReportStatistics
     with ErrorBoundary {
+  /** The name in the errors that [[in]] converts to errors of Spark. */
   override protected def errorName: String = name
 
   private lazy val outputRows: Array[InternalRow] = in(produce().map(InternalRows.of(output)).toArray)
@@ -129,6 +131,7 @@ final private class DistributedMetadataScan(
     with Batch
     with SupportsReportStatistics
     with ErrorBoundary {
+  /** The name in the errors that [[in]] converts to errors of Spark. */
   override protected def errorName: String = name
 
   override def toBatch: Batch = this

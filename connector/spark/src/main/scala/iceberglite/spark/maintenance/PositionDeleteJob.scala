@@ -68,7 +68,10 @@ final private[maintenance] class PositionDeleteJob(
   private val writer = PositionDeleteWriter.of(table, groups, options)
   private val tree = MetadataTree.at(snapshot, table.tree())
 
-  /** The parts of the metadata tree that may list data files or deletion vectors in the partitions of the groups. */
+  /**
+   * The manifests (or in version 4 also the root of the metadata tree) that may list data files or deletion vectors in
+   * the partitions of the groups.
+   */
   private val parts: Vector[FilePart] = {
     val partitions = new FilePartitions(groups.map(_.deletes.head.file), table.metadata)
     val hasVectors = table.metadata.formatVersion >= FormatVersion.V3

@@ -64,8 +64,9 @@ final private[maintenance] class RowSearch(
   private val newFiles = written.map(file => file.path -> file).toMap
   private val hasLineage = table.metadata.formatVersion >= FormatVersion.V3
   private val newTasks = written.map { file =>
-    // A file gets its first row id when it is committed. Here `Long.MinValue` stands in for it, so that rows without a
-    // stored id get negative ids, which `idOrNull` turns into null for the search by value.
+    // A file gets its first row id when it is committed. The search uses `Long.MinValue` as the first row id instead.
+    // Rows without a stored id thus get negative ids, which `idOrNull` turns into null. Such rows are searched by
+    // value.
     val readable = if (hasLineage) file.copy(firstRowId = Some(Long.MinValue)) else file
     FileScanTask.whole(readable, 0L, table.metadata.specsById(file.specId), AlwaysTrue)
   }

@@ -14,7 +14,7 @@ import iceberglite.spark.cluster.ClusterJob
 import iceberglite.spark.cluster.ClusterJob.{deserialize, distribute, serialize}
 
 /**
- * Copies delete files: on the driver if there are few files, and otherwise with a Spark job.
+ * Copies delete files in a Spark session: on the driver if there are few files, and otherwise with a Spark job.
  *
  * @param maxLocalFiles maximum number of files that the driver copies
  */

@@ -26,7 +26,9 @@ private[maintenance] object SortOrderArgument {
   private val transforms = Set("bucket", "truncate", "years", "months", "days", "hours", "date_hour")
 
   /**
-   * Returns the sort orders for the columns of a plan.
+   * Returns a function that converts the terms to sort orders for the columns of a plan.
+   *
+   * @param orders the terms of the argument, as Spark has parsed them
    *
    * @throws org.apache.spark.sql.AnalysisException if a column does not exist, or its values cannot be sorted
    * @throws InvalidArgument if a transform is invalid

@@ -104,7 +104,10 @@ object Parameter {
     number.getOrElse(MetadataPool.Width)
   }
 
-  /** The parameter `table`, which every procedure has, except procedures of views. */
+  /**
+   * The parameter `table`, the name of the table. Every procedure has it; in procedures of views, it is [[view]]
+   * instead.
+   */
   val table: Parameter[String] = objectName("table")
 
   /** The parameter `table` of a procedure of views, which is the name of the view. */

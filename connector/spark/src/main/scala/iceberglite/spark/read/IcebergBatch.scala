@@ -40,6 +40,7 @@ final private[read] class IcebergBatch(
   private val table = scan.files.table
   private val settings = scan.settings
 
+  /** The name in the errors that [[in]] converts to errors of Spark. */
   override protected def errorName: String = table.name
 
   private lazy val partitions: Array[InputPartition] = in {
@@ -112,7 +113,10 @@ final private[read] class IcebergBatch(
     )
   }
 
-  /** Returns the key of a data file. Tasks read some formats without the safeguard of the table's storage. */
+  /**
+   * Returns the encryption key of a data file; absent if the file is not encrypted. An encrypted table must not contain
+   * such a file. Tasks do not check this for all file formats, so the driver checks it here.
+   */
   private def keyOf(file: ContentFile): Option[FileKey] = {
     val key = FileKey.of(file)
     if (key.isEmpty) scan.files.table.io.requireUnencrypted(file.path)

@@ -33,7 +33,7 @@ import iceberglite.spec.schema.{MetadataColumns, Schema}
 import iceberglite.table.Table
 
 /**
- * The parts of a scan that only queries have, and not the scans of statements that change rows.
+ * The settings of a scan that are set only for queries, and not for statements that change rows.
  *
  * @param streams creates the stream of the scan; absent if the scan can only be read as a batch
  * @param planner plans the scan on the server of the catalog; absent if Spark plans the scan
@@ -45,7 +45,7 @@ object QueryParts {
 }
 
 /**
- * The parts of a scan that only statements and jobs that write rows again have.
+ * The settings of a scan that are set only if its rows are written again, by a statement or by a rewrite of files.
  *
  * @param wholeFiles whether the scan returns all rows of each file that may have a matching row
  * @param variants the form in which variants are read
@@ -62,8 +62,8 @@ private[iceberglite] object RewriteParts {
  * @param snapshot absent for a table without a snapshot
  * @param schema the schema to read with: the schema of the snapshot, or the current schema of the table
  * @param appended the commits whose appended rows are read; absent to read all rows of the snapshot
- * @param rewrite the parts of the scan that only statements and jobs that write rows again have
- * @param query the parts of the scan that only queries have
+ * @param rewrite the settings that are set only if the rows are written again
+ * @param query the settings that are set only for queries
  */
 final class IcebergScanBuilder(
     table: Table,
@@ -200,6 +200,7 @@ final class IcebergScanBuilder(
   /** Returns the files that a row-level statement reads with this scan, after Spark has planned the scan. */
   private[iceberglite] def statementFiles: StatementFiles = StatementFiles(files.plan.tasks, files.filter)
 
+  /** The name in the errors that [[in]] converts to errors of Spark. */
   override protected def errorName: String = table.name
 
   private def filesFor(filters: Array[ConvertedFilter]): ScanFiles =

@@ -138,7 +138,7 @@ final private class GeneratedValues(table: SparkTable, rows: LogicalPlan, positi
   private val generated: Vector[(GenerationExpression, Option[Int])] =
     table.generatedColumns.map(g => g -> indexOf(g.target.name))
 
-  /** The rows, where generated columns may be null. */
+  /** The rows of the write, in which generated columns may still be null. */
   private val input: LogicalPlan = rows match {
     case Project(columns, child) =>
       val indexes = generated.flatMap(_._2).toSet

@@ -10,8 +10,9 @@ import iceberglite.spark.error.SparkErrors
 import iceberglite.spark.table.SparkTable
 
 /**
- * Replaces the columns of a streaming read with the option `streaming-schema-id` by those of the schema. Only the
- * methods of `DataStreamReader` set the option, so that no other operator refers to the columns yet.
+ * Applies the option `streaming-schema-id` of a streaming read: replaces the columns of the table by the columns of the
+ * schema with this id. Only methods of `DataStreamReader` can set the option. Therefore, when this rule runs, no other
+ * operator refers to the columns yet.
  */
 object ResolveStreamedColumns extends Rule[LogicalPlan] {
 

@@ -113,8 +113,8 @@ object RewriteCharPadding extends Rule[LogicalPlan] {
   }
 
   /**
-   * Removes the metadata of CHAR and VARCHAR types from the columns of a command's target. Otherwise, Spark would
-   * compare this metadata.
+   * Removes the metadata of CHAR and VARCHAR types from the columns of the target of a DELETE or of a MERGE that only
+   * deletes. Otherwise, Spark would compare this metadata too when it compares columns.
    */
   private def withoutCharMetadata(command: LogicalPlan): LogicalPlan = command match {
     case delete: DeleteFromTable => delete.copy(table = targetWithoutMetadata(delete.table))

@@ -11,7 +11,8 @@ import iceberglite.table.{Change, Committer, Table, TableIdentifier, TableOwners
  */
 final class SharedTable(loaded: Table) extends Committer {
 
-  // The committer of this table is this object, so that commits of tables that `current` returns update `newest`.
+  // This object is the committer of the table. Therefore, a commit through a table that `current` has returned updates
+  // `newest`.
   @volatile private var newest: Table = new Table(loaded.id, loaded.name, loaded.version, loaded.io, this)
 
   /** Whether there may be a newer version, which the next access must load. */

@@ -23,8 +23,8 @@ final private[sql] case class DeferredPlan(plan: LogicalPlan, exprId: ExprId = N
 }
 
 /**
- * The placeholder in the plan for a statement that may be retried, until Spark has replaced the parameters of the
- * statement.
+ * A placeholder for a statement that may be retried. It stays in the plan until Spark has replaced the parameters of
+ * the statement.
  */
 final private[iceberglite] case class DeferredStatement(table: Seq[String], deferred: DeferredPlan, retries: Int)
     extends LeafCommand {

@@ -56,7 +56,10 @@ final private[sql] class NewTypeColumns(session: SparkSession) {
 
   private def isSession(catalog: CatalogPlugin): Boolean = catalog.name == CatalogNames.SessionCatalog
 
-  /** Returns the table of a statement that may define columns, and contains the name of a type. */
+  /**
+   * Returns the table of a statement that may define columns and that contains the name of one of the types; absent for
+   * all other statements.
+   */
   private def tableWithType(sql: String): Option[(CatalogPlugin, Identifier)] =
     try {
       val reader = new SqlReader(sql)

@@ -33,7 +33,10 @@ private[view] object ViewPlan {
       for (m <- metadata; uuid <- m.uuid) yield (uuid, m.location)
   }
 
-  /** Marks the plan of a view with the views whose queries contain this view, outermost first, and the view itself. */
+  /**
+   * The tag of the plan of a view. Its value is the path to the view: the views whose queries contain this view,
+   * outermost first, and the view itself.
+   */
   private val Path = TreeNodeTag[Seq[Step]]("iceberglite.view.path")
 
   /**

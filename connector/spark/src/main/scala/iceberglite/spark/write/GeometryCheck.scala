@@ -12,8 +12,9 @@ import iceberglite.spec.types.PrimitiveType
 import iceberglite.spec.types.Type.{ListType, MapType, StructType}
 
 /**
- * Checks the geometries of new rows in a write that also copies rows of existing files. The files of such a write check
- * no geometries, because a copied row may have a value of another writer that is not WKB.
+ * Checks the geometries of new rows in a write that also copies rows of existing files. In other writes, the writers of
+ * the files check all geometries. Here they cannot, because a copied row may have a value that is not WKB and that
+ * another writer has written.
  *
  * @param rowId the index of the row id, which copied rows have and new rows do not have; -1 if all rows are checked
  */
@@ -46,7 +47,7 @@ final private[write] class GeometryCheck private (fields: Vector[InputField], ro
 
 private[write] object GeometryCheck {
 
-  /** Returns the check; absent if the rows have no geometries, or if the files check them. */
+  /** Returns the check; absent if the rows have no geometries, or if the writers of the files check them. */
   def of(rows: RowsToWrite): Option[GeometryCheck] = {
     val unchecked = rows.input.filter(f => hasGeometries(f) && !f.checksGeometries)
     // The rows of an overwrite have no change column.

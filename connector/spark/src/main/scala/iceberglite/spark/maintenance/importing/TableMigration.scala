@@ -131,9 +131,9 @@ final private[iceberglite] class TableMigration private (
     } catch { case NonFatal(failed) => cause.addSuppressed(failed) }
 
   /**
-   * Makes the backup an external table, because dropping a managed table would delete the files of the new table. A
-   * backup that will be dropped keeps the property with the original location, so that a later call can drop the backup
-   * if this call ends before it drops the backup.
+   * Makes the backup an external table, because dropping a managed table would delete the files, which the new table
+   * uses. If the migration will also drop the backup, the backup keeps the property with the original location. If the
+   * driver's process ends before the drop, a later call thus recognizes the backup and drops it.
    */
   private def detachFiles(): Unit = alter(backup) { original =>
     val properties = if (dropsBackup) original.properties else original.properties - mark
@@ -150,7 +150,7 @@ private[iceberglite] object TableMigration {
   private def markOf(ident: Identifier): String = MarkPrefix + ident.name.toLowerCase(Locale.ROOT)
 
   /**
-   * Prepares a migration.
+   * Returns the migration of a table, which [[TableMigration.run]] starts.
    *
    * @param backupName the name of the backup in the table's namespace; by default, the table's name with the suffix
    *   `_BACKUP_`

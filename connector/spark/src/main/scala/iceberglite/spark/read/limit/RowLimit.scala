@@ -37,9 +37,11 @@ private[read] object RowLimit {
   }
 
   /**
-   * Returns a function that plans files with `planFiles`, which lets a server plan them, and checks the result. The
-   * server may count rows that are deleted. Therefore, if the planned files with deletes may have too few rows, all
-   * files are planned.
+   * Returns a function that lets the server plan files for a number of rows, and checks the result. The server may
+   * count rows that are deleted. Therefore, if the planned files may have too few rows that are not deleted, all files
+   * are planned.
+   *
+   * @param planFiles lets the server plan files
    */
   def byServer(planFiles: Option[Long] => ScanPlan): Option[Long] => ScanPlan = {
     case None => planFiles(None)

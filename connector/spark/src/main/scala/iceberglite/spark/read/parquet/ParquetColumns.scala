@@ -31,6 +31,7 @@ private[read] object ParquetColumns {
     case Source.FromFile(ordinal, conversion) => view(read.column(ordinal), conversion)
     case Source.Constant(vector) => vector
     case Source.Position => positions
+    // The row id is the stored one or, if it is null or not stored, the first row id of the file plus the position.
     case Source.RowId(Some(ordinal), first) => new RowIdOrPosition(read.column(ordinal), positions, first)
     case Source.RowId(None, first) => new RowIdByPosition(positions, first)
     case Source.LastUpdated(ordinal, sequenceNumber) => new LongOrDefault(read.column(ordinal), sequenceNumber)

@@ -36,7 +36,8 @@ final private[parquet] class RecordVectors(requested: MessageType, vectors: Arra
 }
 
 /**
- * A node of the file's schema, whose values are appended to its vector.
+ * A node of the file's schema, and the vector to which its values are appended. The enclosing node is the group that
+ * contains this node. Each value of the enclosing node is an entry: for example, one struct, or one record of the file.
  *
  * @param converter receives the values
  */

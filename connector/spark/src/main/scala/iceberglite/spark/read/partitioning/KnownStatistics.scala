@@ -8,8 +8,8 @@ import iceberglite.spec.types.{Literal, NestedField, PrimitiveType}
 import iceberglite.spec.types.Type.{BinaryType, FixedType, StringType}
 
 /**
- * The statistics of a column that metadata contains, for `DESCRIBE EXTENDED`. They include rows that delete files have
- * deleted.
+ * The statistics that metadata contains for a column. `DESCRIBE EXTENDED` shows them. They include rows that delete
+ * files have deleted.
  *
  * @param min the minimum in Spark's internal format; absent for strings and binaries, whose bounds may be truncated
  * @param max the maximum in Spark's internal format; absent for strings and binaries

@@ -111,6 +111,7 @@ final private[iceberglite] case class ScanFiles(
   /** The `FileIO` for reading the files: that of the server's plan, if it has one, otherwise that of the table. */
   def io: FileIO = if (isServerPlanned) plan.io.getOrElse(table.io) else table.io
 
+  /** The name in the errors that [[in]] converts to errors of Spark. */
   override protected def errorName: String = table.name
 
   @volatile private var isPlanned = false
@@ -167,9 +168,9 @@ final private[iceberglite] case class ScanFiles(
   }
 
   /**
-   * Whether a condition is true for all rows of the planned files and of the files that the Bloom index excludes. If
-   * the scan is planned again, and the index cannot be read any more, these files are read. The check stops at the
-   * first file for which this is not certain.
+   * Whether a condition is true for all rows of the planned files and of the files that the Bloom index excludes. The
+   * excluded files are checked too, because they are read if the scan is planned again and the index can no longer be
+   * read. The check stops at the first file for which the condition may be false.
    */
   private def holdsFor(bound: Expression, byMetrics: Boolean): Boolean = {
     val filter = filterOf(bound)
@@ -195,24 +196,27 @@ final private[iceberglite] case class ScanFiles(
    * filter.
    *
    * @param bound the condition, bound to the columns of the scan's schema
+   *
+   *   def tasksWith(bound: Expression): Vector[FileScanTask] =
+   *     if (bound == AlwaysTrue) plan.tasks
+   *     else if (plan.statsToKeep.hasAll(bound.fieldIds) || limit != RowLimit.Unlimited || isServerPlanned) {
+   *       val filter = filterOf(bound)
+   *       val tasks = plan.tasks.filter(task => filter(task).mightMatch(task.file))
+   *       // The storage of a plan by the server may not give access to statistics files.
+   *       if (isServerPlanned) tasks
+   *       else BloomIndex.of(table.tree(widened.planningSchema), snapshot, bound)
+   *         .fold(tasks)(index => tasks.filter(index.filter(tasks)))
+   *     } else {
+   *       // The files are planned again, because this plan lacks the metrics for the condition. The new plan may not
+   *       use the Bloom index. Files that the index excludes from this plan remain excluded, because Spark has already
+   *       been told the partitions of the files of this plan.
+   *       val excluded = plan.skippedByIndex.iterator.map(_.file.path).toSet
+   *       copy(filter = Expression.and(filter, bound), existingPlan = None).plan.tasks
+   *         .filterNot(task => excluded(task.file.path))
+   *     }
+   *
+   * Returns a function from a file to the part of a condition that the file's partition values do not decide.
    */
-  def tasksWith(bound: Expression): Vector[FileScanTask] =
-    if (bound == AlwaysTrue) plan.tasks
-    else if (plan.statsToKeep.hasAll(bound.fieldIds) || limit != RowLimit.Unlimited || isServerPlanned) {
-      val filter = filterOf(bound)
-      val tasks = plan.tasks.filter(task => filter(task).mightMatch(task.file))
-      // The storage of a plan by the server may not give access to statistics files.
-      if (isServerPlanned) tasks
-      else BloomIndex.of(table.tree(widened.planningSchema), snapshot, bound)
-        .fold(tasks)(index => tasks.filter(index.filter(tasks)))
-    } else {
-      // A plan with another filter may not use the index. Spark has been told the partitions of the files of this plan.
-      val excluded = plan.skippedByIndex.iterator.map(_.file.path).toSet
-      copy(filter = Expression.and(filter, bound), existingPlan = None).plan.tasks
-        .filterNot(task => excluded(task.file.path))
-    }
-
-  /** Returns a function from a file to the part of a condition that the file's partition values do not decide. */
   private def filterOf(bound: Expression): FileScanTask => PartitionFilter = {
     val filter = new FileFilter(bound, PartitionSpecs.of(table.metadata, widened.planningSchema))
     val bySpec = mutable.Map.empty[Int, PartitionFilters]

@@ -17,8 +17,8 @@ import iceberglite.table.action.RecordStreamEpoch
  * are in the table: nothing is committed, and the new files are removed. If the outcome of a commit is unknown, its
  * files are kept, and the next run of the micro-batch checks whether the table contains the record.
  *
- * A micro-batch without rows commits nothing, except in complete mode, because it would have the same result if it ran
- * again.
+ * A micro-batch without rows commits nothing, because it needs no record: it would have the same result if it ran
+ * again. In complete mode, it is committed, because it removes all rows of the table.
  */
 final private[iceberglite] class IcebergStreamingWrite(
     tasks: WriteTasks,
@@ -30,6 +30,7 @@ final private[iceberglite] class IcebergStreamingWrite(
 
   private val writeCommit = new WriteCommit(tasks.table)
 
+  /** The name in the errors that [[in]] converts to errors of Spark. */
   override protected def errorName: String = tasks.table.name
 
   override def createStreamingWriterFactory(info: PhysicalWriteInfo): StreamingDataWriterFactory = in {

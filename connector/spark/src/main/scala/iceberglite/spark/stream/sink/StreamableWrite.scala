@@ -9,8 +9,8 @@ import org.apache.spark.sql.connector.write.{BatchWrite, RequiresDistributionAnd
 import iceberglite.spark.error.ErrorBoundary
 
 /**
- * A write that Spark runs as a batch or for a micro-batch of a stream. Both have the same distribution and order of the
- * rows.
+ * A write that Spark runs as a batch or for a micro-batch of a stream. The rows have the same distribution and order in
+ * both cases.
  *
  * @param table the name of the table, for messages
  * @param stream returns the write of the micro-batch
@@ -21,6 +21,7 @@ final private[iceberglite] class StreamableWrite(
     stream: () => StreamingWrite
 ) extends RequiresDistributionAndOrdering
     with ErrorBoundary {
+  /** The name in the errors that [[in]] converts to errors of Spark. */
   override protected def errorName: String = table
 
   override def description: String = batch.description

@@ -54,7 +54,7 @@ final private[source] class IcebergStream(
     with ErrorBoundary {
   private val planner = new StreamPlanner(settings.content, ManifestCache.of(table.current.io))
 
-  /** With `Trigger.AvailableNow`, the version of the table when the query began. */
+  /** With `Trigger.AvailableNow`, the version of the table when the query began; otherwise absent. */
   private var target: Option[StreamState] = None
 
   /** The limit of the last micro-batch, which is usually also the limit of the next micro-batch. */
@@ -66,6 +66,9 @@ final private[source] class IcebergStream(
   /** Whether operators of the query may return rows of earlier micro-batches. */
   private var keepsState = false
 
+  /**
+   * The tag of the consumer; absent without a consumer. A consumer is a streaming query with the option `consumer-id`.
+   */
   private val tag = settings.consumer.map { consumer =>
     val moves = ConsumerMoves.of(initial.query, table.current.metadata.uuid, consumer.tag)
     new ConsumerTag(consumer, settings.retentionMs, moves = moves)
@@ -81,9 +84,9 @@ final private[source] class IcebergStream(
   private def newest(): StreamState = target.getOrElse(table.poll())
 
   /**
-   * Checks that the query reads the columns of a version of the table. A table that was replaced often has other
-   * columns too, but a query cannot continue with its checkpoint then. Therefore, the error for the replacement comes
-   * first.
+   * Checks that the query reads the columns that a version of the table has. If the table was replaced, the method
+   * reports the replacement, even if the columns differ as well: with the checkpoint of the old table, no query can
+   * continue.
    */
   private def checkColumns(state: StreamState, from: StreamOffset): Unit = {
     val current = table.columnsOf(state)
@@ -93,6 +96,7 @@ final private[source] class IcebergStream(
     }
   }
 
+  /** The name in the errors that [[in]] converts to errors of Spark. */
   override protected def errorName: String = table.current.name
 
   override def initialOffset(): Offset = in(IcebergOffset(first))
@@ -109,7 +113,7 @@ final private[source] class IcebergStream(
 
   /**
    * Returns the offset after the next micro-batch; null if there is nothing to read. Spark calls this method when the
-   * micro-batches up to `start` are complete, so the tag of the consumer moves to `start`.
+   * micro-batches up to `start` are complete, so the tag of the consumer ([[ConsumerTag]]) moves to `start`.
    *
    * @throws IcebergError if the columns of the table changed, so that the query must be started again
    */
@@ -125,7 +129,7 @@ final private[source] class IcebergStream(
     next.map(b => IcebergOffset(b.to)).orNull
   }
 
-  /** Moves the tag to the oldest snapshot, for a query that began with an empty table and has no position yet. */
+  /** Moves the tag to the oldest snapshot. Called if the query began with an empty table and has read no rows yet. */
   private def protectHistory(state: StreamState): Unit =
     state.newestFirst.toVector.lastOption.foreach(oldest => moveTag(StreamPosition.After(oldest.snapshotId)))
 
@@ -199,6 +203,7 @@ final private[source] class IcebergStream(
 
   override def plannedRows: Option[Long] = in(if (keepsState) None else nextRows)
 
+  /** Makes [[plannedRows]] absent from now on; no rows are hidden. */
   override def hideRows(): Unit = in {
     keepsState = true
   }
@@ -228,7 +233,10 @@ private object IcebergStream {
     resultBytes = tasks.iterator.map(_.length).sum
   )
 
-  /** Returns an upper bound of the number of rows; absent if files must be read to count them. */
+  /**
+   * Returns the number of rows according to metadata; absent if files must be read to count the rows. The number is an
+   * upper bound, because rows that equality deletes or position delete files delete are included.
+   */
   private def knownRows(tasks: Vector[FileScanTask]): Option[Long] =
     if (tasks.forall(_.hasLiveRecords)) Some(rowsOf(tasks)) else None
 

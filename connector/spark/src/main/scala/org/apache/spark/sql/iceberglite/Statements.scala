@@ -8,13 +8,19 @@ import org.apache.spark.sql.{DataFrame, Dataset, SparkSession}
 /** Calls Spark methods that are accessible only in Spark's packages. */
 object Statements {
 
-  /** Runs a logical plan as a statement. */
+  /**
+   * Runs the plan of a statement, such as a MERGE. Spark runs a statement as soon as its plan is analyzed, so no rows
+   * are collected.
+   */
   def run(session: SparkSession, statement: LogicalPlan): Unit = {
     Dataset.ofRows(session, statement)
     ()
   }
 
-  /** Runs a logical plan that is not a statement. Spark's web UI shows it as a separate query. */
+  /**
+   * Runs a plan that is not a statement of Spark, and ignores its rows. Spark does not run such a plan before its rows
+   * are collected. Spark's web UI shows the plan as a separate query.
+   */
   def execute(session: SparkSession, plan: LogicalPlan): Unit = {
     Dataset.ofRows(session, plan).collect()
     ()
