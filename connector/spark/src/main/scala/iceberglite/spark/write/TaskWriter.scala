@@ -17,7 +17,8 @@ import iceberglite.spec.partition.PartitionTuple
  *   column
  * @param constraints checks new rows against the CHECK constraints and generated columns of the table; absent if there
  *   are none. Unchanged rows are not checked
- * @param geometries checks the geometries of new rows; absent if the files check those of all rows
+ * @param geometries checks the geometries of new rows; absent if the writers of the files check the geometries of all
+ *   rows
  */
 final private[iceberglite] class TaskWriter(
     files: TaskFiles,

@@ -53,8 +53,8 @@ final private[iceberglite] case class PendingCommit(
  * One of the forms in which the same rows can be committed.
  *
  * @param unused the paths of files of the write that this form does not add. They are removed after the commit
- * @param otherwise returns the form to commit if the rows that a search found may have changed; absent if the form does
- *   not depend on a search
+ * @param otherwise returns the form to commit instead if rows may have changed since a micro-batch of an upsert
+ *   searched for the rows that it replaces; absent if the form does not depend on such a search
  */
 final private[iceberglite] case class CommitForm(unused: Vector[String], otherwise: Option[() => PendingCommit])
 
@@ -121,9 +121,9 @@ final private[iceberglite] class WriteCommit(table: Table) extends ErrorBoundary
   }
 
   /**
-   * Commits changes. Only a conflict with the result of a search leads to another form: that form reads no rows, so
-   * that it has the intended effect on any rows. Other conflicts fail the write, because the other form does not
-   * resolve them.
+   * Commits changes. If a conflict shows that the result of a search for rows may be outdated, the other form is
+   * committed instead. That form has the intended effect without a search. Other conflicts fail the write, because the
+   * other form does not resolve them.
    *
    * @return the outcome, or what to commit instead
    */

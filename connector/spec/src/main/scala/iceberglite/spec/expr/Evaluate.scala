@@ -120,9 +120,9 @@ object Evaluate {
   }
 
   /**
-   * Whether the box of a geometry intersects a box; absent if the value is not WKB. Filters on boxes select such
-   * values, which other writers may have written, so that the engine that tests each row reports them instead of losing
-   * them.
+   * Whether the box of a geometry intersects a box; absent if the value is not WKB, which is possible in files of other
+   * writers. Such a value satisfies every predicate on a box, so that the engine, which tests each row again, reports
+   * the value instead of omitting its row.
    */
   private def intersects(value: Literal, box: BoundingBox): Option[Boolean] = value match {
     case BinaryLiteral(wkb) =>

@@ -3,8 +3,8 @@ package iceberglite.spec.geo
 import java.nio.{ByteBuffer, ByteOrder}
 
 /**
- * A rectangle with its sides, in the coordinates of a column. No coordinate is NaN, and no minimum is greater than its
- * maximum. Sides may be infinite.
+ * A closed rectangle in the coordinates of a column: points on its sides belong to it. No coordinate is NaN, and no
+ * minimum is greater than its maximum. Sides may be infinite.
  */
 final case class BoundingBox(xMin: Double, yMin: Double, xMax: Double, yMax: Double) {
 

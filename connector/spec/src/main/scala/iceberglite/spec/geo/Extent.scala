@@ -28,8 +28,8 @@ final class Extent {
   /**
    * Returns the bounds of a column of type geography, if all of its values are points. Edges between points on an
    * ellipsoid leave the ranges of their coordinates: they bend towards the poles, and may cross the antimeridian.
-   * Therefore, values with edges have no bounds. Bounds must be longitudes and latitudes, so other coordinates have
-   * none either.
+   * Therefore, values with edges have no bounds. The bounds are also absent if a coordinate is not a valid longitude or
+   * latitude.
    */
   def geographyBounds: Option[(PointBound, PointBound)] = geometryBounds.filter { case (low, high) =>
     !edges && low.x >= -180 && high.x <= 180 && low.y >= -90 && high.y <= 90

@@ -25,8 +25,9 @@ object Wkb {
   private[geo] val GeometryCollection = 7
 
   /**
-   * Checks a value, and adds its coordinates to an extent. The value is the bytes of the buffer from position to limit,
-   * which do not change. The memory that this method takes does not depend on the numbers in the value.
+   * Checks a value, and adds its coordinates to an extent. The value consists of the bytes of the buffer from its
+   * position to its limit. The method changes neither of them. The memory that this method takes does not depend on the
+   * numbers in the value.
    *
    * @throws InvalidArgument if the value is not WKB
    */

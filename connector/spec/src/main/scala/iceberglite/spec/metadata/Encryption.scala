@@ -67,7 +67,8 @@ object Encryption {
     }
 
   /**
-   * Checks that a change does not change whether and with which key the table is encrypted.
+   * Checks that a change of the metadata does not make an unencrypted table encrypted, or change or remove the key of
+   * an encrypted table.
    *
    * @throws ValidationFailed if the change sets, changes or removes the key
    */
@@ -114,15 +115,15 @@ object Encryption {
   }
 
   /**
-   * Returns the partition statistics files that can be read: none of an encrypted table, because the specification has
-   * no key for them, so that their content is not authentic.
+   * Returns the partition statistics files that can be read: none if the table is encrypted. The specification defines
+   * no key for these files, and an unencrypted file of an encrypted table may have been forged.
    */
   def readablePartitionStatistics(metadata: TableMetadata): Vector[PartitionStatisticsFile] =
     if (metadata.properties.contains(KeyIdProperty)) Vector.empty else metadata.partitionStatistics
 
   /**
-   * Whether the content of a statistics file can be read. The content of a file without a key is not authentic in an
-   * encrypted table: whoever can write to the storage may have replaced the file.
+   * Whether the content of a statistics file can be read. In an encrypted table, a file without a key is not read,
+   * because it may have been forged by anyone with write access to the storage.
    */
   def isReadable(metadata: TableMetadata, file: StatisticsFile): Boolean =
     !metadata.properties.contains(KeyIdProperty) || keyOf(metadata, file).isDefined

@@ -44,9 +44,10 @@ object TableExpression {
 
   /**
    * Returns the expressions of a table whose partition specs may have changed. Existing expressions are kept, including
-   * expressions that no partition spec uses. Each partition field without an expression gets one, in the order of the
-   * partition field ids: the one with the same values that no partition field has or, if there is none, a new one. Void
-   * fields need no expression, because their values are always null.
+   * expressions that no partition spec uses. Partition fields without an expression get one, in the order of the
+   * partition field ids. If an existing expression has the values of the field and belongs to no partition field, the
+   * field gets this expression; otherwise, it gets a new one. Void fields need no expression, because their values are
+   * always null.
    *
    * @param lastId the highest id of a column, dropped columns included; the ids of new expressions are higher
    */

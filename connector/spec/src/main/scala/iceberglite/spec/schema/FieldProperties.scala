@@ -7,8 +7,10 @@ private[iceberglite] object FieldProperties {
   def isKey(property: String): Boolean = prefixes.exists(property.startsWith)
 
   /**
-   * Replaces the field ids in the property keys, if the columns of a schema get the field ids of another schema. A
-   * property of a field that `from` does not have is removed.
+   * Returns table properties with new field ids in the keys of columns' properties. A field has its old id in `from`
+   * and its new id in `to`. The property of a field that `from` does not have is removed.
+   *
+   * @param to a schema with the same field paths as `from`, but other field ids
    */
   def renumber(properties: Map[String, String], from: Schema, to: Schema): Map[String, String] =
     properties.flatMap {
@@ -21,12 +23,13 @@ private[iceberglite] object FieldProperties {
     }
 
   /**
-   * Returns the keys of existing properties that must be removed when the table is replaced. These are the properties
-   * of the columns in `schema` that the new definition does not declare. The properties of other columns are kept,
-   * because earlier snapshots contain these columns.
+   * Returns the keys of existing properties that must be removed when the table is replaced. If a column of the new
+   * definition has an existing property, but the new definition does not set this property, the property is removed.
+   * The properties of columns that the new definition does not contain are kept, because earlier snapshots contain
+   * these columns.
    *
    * @param schema the columns of the new definition
-   * @param declared the properties of the new definition
+   * @param declared the properties that the new definition sets
    */
   def staleKeys(properties: Map[String, String], schema: Schema, declared: Map[String, String]): Set[String] =
     schema.byId.keySet.flatMap(id => prefixes.map(_ + id)).filter(k => properties.contains(k) && !declared.contains(k))

@@ -51,6 +51,9 @@ object ChangeGenerators {
     Gen.listOf(text).map(keys => RemoveProperties(keys.toSet))
   )
 
+  /**
+   * Generates updates. `anyPart` generates a part of a partition spec or sort order: source columns and a transform.
+   */
   val update: Gen[MetadataUpdate] = {
     val structure = Gen.oneOf[MetadataUpdate](
       id.map(SetCurrentSchema),
@@ -138,7 +141,10 @@ object ChangeGenerators {
     id.map(SetCurrentViewVersion)
   )
 
-  /** Returns the expression as it is read from JSON, where terms are column names. */
+  /**
+   * Returns the expression as it is read from JSON, in which columns are identified by their names instead of their
+   * field ids.
+   */
   def named(e: Expression): Expression = e match {
     case AlwaysTrue | AlwaysFalse => e
     case And(l, r) => And(named(l), named(r))

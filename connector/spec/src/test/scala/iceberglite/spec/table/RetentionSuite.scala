@@ -154,8 +154,8 @@ class RetentionSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 object RetentionSuite {
 
   /**
-   * Generates snapshots at times from 0 to 1000. Each snapshot has no parent or an earlier snapshot as its parent.
-   * Branches and tags refer to some of the snapshots.
+   * Generates snapshots at times from 0 to 1000. Each snapshot has no parent, or a snapshot with a lower id as its
+   * parent. In some histories, a parent is newer than its child. Branches and tags refer to some of the snapshots.
    */
   val history: Gen[TableMetadata] = for {
     count <- Gen.choose(1, 12)

@@ -54,8 +54,9 @@ private[iceberglite] object InputSource {
  * @param dataType the type of the values in the rows
  * @param parts the fields of a struct, the element of a list, the key and value of a map, or the two parts of a variant
  * @param hasBounds whether the files' metrics may contain bounds of the values
- * @param checksGeometries whether storing a geometry that is not WKB is an error. It must not be for rows of existing
- *   files, because other writers may not have checked them; then such a value prevents the bounds of its file
+ * @param checksGeometries whether storing a geometry that is not WKB is an error. It must not be an error for rows of
+ *   existing files, because their writers may not have checked the geometries. In this case, the file of such a value
+ *   has no bounds for the field
  */
 final private[iceberglite] case class InputField(
     field: NestedField,
@@ -86,8 +87,8 @@ final private[iceberglite] case class InputField(
 private[iceberglite] object InputField {
 
   /**
-   * Returns the parts of a variant, which files store as fields without ids. Here, both have the id of the variant, so
-   * that the metrics of the variant are those of its parts.
+   * Returns the parts of a variant, which files store as fields without ids. Here, both parts have the id of the
+   * variant, so that the metrics of the variant are those of its parts.
    */
   private[files] def partsOfVariant(id: Int): Vector[InputField] =
     Vector("metadata", "value").zipWithIndex.map { case (name, i) =>

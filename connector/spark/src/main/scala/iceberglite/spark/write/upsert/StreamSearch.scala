@@ -102,8 +102,9 @@ final private[iceberglite] case class StreamSearch(session: SparkSession, maxByt
   }
 
   /**
-   * Whether the new delete file of a data file contains the rows of a delete file: those of the new keys, and those of
-   * earlier position deletes that it replaces. A deletion vector replaces all position deletes of its data file.
+   * Whether a delete file must be read, because the new delete file of a data file will contain the rows that it
+   * deletes. This applies to the delete files with the new keys, and to earlier position deletes that the new delete
+   * file replaces. A deletion vector replaces all position deletes of its data file.
    */
   private def isRead(task: FileScanTask, delete: DeleteFile, conversion: DeleteConversion): Boolean =
     delete.isEquality || conversion.files.usesVectors || delete.file.referencedDataFile.contains(task.file.path)

@@ -14,8 +14,9 @@ import iceberglite.table.conflict.Isolation
  * The tasks of an upsert, which create data files and equality delete files.
  *
  * A micro-batch of a stream first looks for the replaced rows. If few data files may contain the keys, the commit
- * deletes these rows by position. It fails if other commits may have added rows with the keys or moved the replaced
- * rows; then, the equality deletes are committed instead, which apply to all rows from before their commit.
+ * deletes these rows by position. This commit fails if other commits may have added rows with the keys or moved the
+ * replaced rows. In this case, equality deletes are committed instead, which apply to all rows that were added by
+ * earlier commits.
  *
  * @param search how a micro-batch finds the replaced rows
  */
@@ -65,8 +66,9 @@ final private[upsert] class UpsertTasks(plan: UpsertPlan, search: StreamSearch) 
   }
 
   /**
-   * Returns the rows that the keys replace; absent if they must be deleted by key. That is so after an upgrade of the
-   * format version or a promotion of a key column's type, because the files with the keys have the earlier form.
+   * Returns the rows that the keys replace; absent if they must be deleted by key. They must be deleted by key if the
+   * format version was upgraded or the type of a key column was promoted while the tasks ran, because the files with
+   * the keys have the earlier form.
    */
   private def replacedRows(current: Table, keys: Vector[ContentFile], write: WriteCommit): Option[ReplacedRows] =
     if (!SearchedRowDelta.haveSameForm(table.metadata, current.metadata, plan.key.ids)) None
@@ -74,7 +76,8 @@ final private[upsert] class UpsertTasks(plan: UpsertPlan, search: StreamSearch) 
 
   /** Returns the keys as equality delete files that are only used to find rows. Reads the manifest list. */
   private def keysToFind(current: Table, keys: Vector[ContentFile]): Vector[ContentFile] = {
-    // Keys of a partitioned spec apply only to data files of this spec, and others may have been added.
+    // Equality deletes with a partitioned spec apply only to data files with this spec, and data files with other specs
+    // may have been added.
     val isByPartition = plan.deletesByPartition && UpsertPlan.hasOnlySpec(current, to, plan.deletePlan.files.spec)
     val spec = if (isByPartition) plan.deletePlan.files.spec else UpsertTasks.UncommittedGlobalSpec
     keys.map(deleteFile(_, spec))
@@ -99,9 +102,10 @@ final private[upsert] class UpsertTasks(plan: UpsertPlan, search: StreamSearch) 
   }
 
   /**
-   * Returns the commit of a micro-batch that only deletes, if no row with its keys was found: none, unless the branch
-   * has changed in the meantime. No commit validates this result, so the newest version is loaded: rows that were added
-   * before are deleted by key, and those that are added later follow the micro-batch.
+   * Returns the commit of a micro-batch that only deletes rows, if the search found no row with its keys. Nothing is
+   * committed, unless the branch has changed since the search. Without a commit, nothing else would detect such a
+   * change. Therefore, the newest version of the table is loaded, and if the branch has changed, rows are deleted by
+   * key. Rows that are added later count as added after the micro-batch.
    */
   private def unlessChanged(keys: Vector[ContentFile], searched: Table, found: ReplacedRows): PendingCommit = {
     val current = searched.refresh()
