@@ -7,7 +7,10 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 import org.scalatest.TagAnnotation;
 
-/** Marks a suite whose tests run random rounds. The fast tier runs only some of the rounds (see {@link Fuzz}). */
+/**
+ * Marks a suite whose tests repeat their checks in random rounds. The fast tier runs fewer rounds of these tests than the
+ * slow tier (see {@link Fuzz}). Therefore, the slow tier runs these tests again, with more rounds.
+ */
 @TagAnnotation
 @Inherited
 @Retention(RetentionPolicy.RUNTIME)

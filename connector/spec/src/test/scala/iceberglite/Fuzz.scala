@@ -9,10 +9,11 @@ import scala.util.{Random, Try}
 import iceberglite.spec.IcebergError
 
 /**
- * Generates damaged input for parsers. Every run generates the same damage, unless environment variables change it:
+ * Generates damaged input for parsers, and determines the number of rounds of random tests. [[Sampling]] describes the
+ * fast and the slow tier of tests. Every run generates the same damage, unless environment variables change it:
  *
- *  - `ICEBERG_LITE_FUZZ` multiplies the number of rounds (`make fuzz` sets 200),
- *  - `ICEBERG_LITE_SEED` is the seed of the random generator.
+ * - `ICEBERG_LITE_FUZZ` multiplies the number of rounds (`make fuzz` sets 200),
+ * - `ICEBERG_LITE_SEED` is the seed of the random generator.
  */
 object Fuzz {
   private val SlowSeconds = 10L

@@ -14,8 +14,9 @@ import org.scalatest.Tag
 import org.scalatest.tagobjects.Slow
 
 /**
- * Selects the tests that run. `tests/run.py` sets the tier. If a set of cases is too large, only a random sample of it
- * runs.
+ * Selects the tests that run. Each test belongs to one of two tiers: `make test` runs only the fast tier, and `make
+ * test-all` also runs the slow tier, whose tests have the tag `Slow`. If a set of cases is too large for the slow tier,
+ * only a random sample of the cases runs. See `docs/testing.md`.
  */
 object Sampling {
 
@@ -35,19 +36,23 @@ object Sampling {
   def slowUnless(isInFastTier: Boolean): Seq[Tag] = if (isInFastTier) Nil else Seq(Slow)
 
   /**
-   * Returns the tags of a test that runs with several versions, formats or modes. If `isInFastTier` is true, the test
-   * belongs to the fast tier. Otherwise it repeats a test of the fast tier, and belongs to the slow tier. A run of the
-   * slow tier contains about a quarter of these repetitions. `make nightly` runs all of them.
+   * Returns the tags of a test that exists once for each of several versions, formats or modes. If `isInFastTier` is
+   * true, the test has no tags and belongs to the fast tier. Otherwise it repeats a test of the fast tier, and belongs
+   * to the slow tier, which runs only a sample of these repetitions: about a quarter. `make nightly` runs all of them.
    */
   def sampledUnless(isInFastTier: Boolean): Seq[Tag] = if (isInFastTier) Nil else slowSample(isAlwaysRun = false)
 
-  /** Returns the tags of a slow test. If `isAlwaysRun` is false, about three of four runs omit the test. */
+  /**
+   * Returns the tags of a test of the slow tier that is one of several variants of a test. Variants with `isAlwaysRun =
+   * true` are in every run of the slow tier. Each other variant is only in about one of four runs, which the seed
+   * selects. `make nightly` runs all variants.
+   */
   def slowSample(isAlwaysRun: Boolean): Seq[Tag] =
     if (isAlwaysRun || isOff || isSelected()) Seq(Slow, InEveryRun) else Seq(Slow, OmittedBySample)
 
   /**
-   * Adds [[OmittedBySample]] to half of the slow tests of a suite, which the seed selects by their names, except those
-   * of [[slowSample]]. `make nightly` runs all of them.
+   * Adds the tag [[OmittedBySample]] to about half of the slow tests of a suite. The seed selects these tests by their
+   * names. Tests whose tags come from [[slowSample]] are not considered. `make nightly` runs all slow tests.
    *
    * @param tags the tags of the tests of the suite, by the name of the test
    */
@@ -74,8 +79,8 @@ object Sampling {
   }
 
   /**
-   * Returns pairs in which each value of both sequences occurs. The seed selects the pairs. `make nightly` gets all
-   * pairs.
+   * Returns some pairs of a value of `first` and a value of `second`, so that each value occurs in at least one pair.
+   * The seed selects the pairs. In `make nightly`, the result contains all pairs.
    */
   def pairs[A, B](first: Seq[A], second: Seq[B], subject: String): Seq[(A, B)] = {
     val all = for (a <- first; b <- second) yield (a, b)
@@ -86,7 +91,10 @@ object Sampling {
     recordOf(all, selected, subject)
   }
 
-  /** Returns half of the values, which the seed selects, in their order. `make nightly` gets all of them. */
+  /**
+   * Returns half of the values, which the seed selects, in their order. In `make nightly`, the result contains all of
+   * them.
+   */
   def half[A](values: Seq[A], subject: String): Seq[A] = {
     val shuffled = new Random(seed ^ subject.hashCode).shuffle(values.indices.toVector)
     val selected = shuffled.take((values.size + 1) / 2).toSet
@@ -129,5 +137,8 @@ object OmittedBySample extends Tag("iceberglite.OmittedBySample")
 /** Marks a slow test that no sample omits. */
 object InEveryRun extends Tag("iceberglite.InEveryRun")
 
-/** Marks a single test that runs random rounds. [[MoreRounds]] marks a whole suite of such tests. */
+/**
+ * Marks a single test that repeats its checks in random rounds; see [[MoreRounds]], which marks a whole suite of such
+ * tests.
+ */
 object MoreRoundsTag extends Tag("iceberglite.MoreRounds")

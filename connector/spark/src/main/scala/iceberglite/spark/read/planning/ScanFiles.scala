@@ -196,27 +196,26 @@ final private[iceberglite] case class ScanFiles(
    * filter.
    *
    * @param bound the condition, bound to the columns of the scan's schema
-   *
-   *   def tasksWith(bound: Expression): Vector[FileScanTask] =
-   *     if (bound == AlwaysTrue) plan.tasks
-   *     else if (plan.statsToKeep.hasAll(bound.fieldIds) || limit != RowLimit.Unlimited || isServerPlanned) {
-   *       val filter = filterOf(bound)
-   *       val tasks = plan.tasks.filter(task => filter(task).mightMatch(task.file))
-   *       // The storage of a plan by the server may not give access to statistics files.
-   *       if (isServerPlanned) tasks
-   *       else BloomIndex.of(table.tree(widened.planningSchema), snapshot, bound)
-   *         .fold(tasks)(index => tasks.filter(index.filter(tasks)))
-   *     } else {
-   *       // The files are planned again, because this plan lacks the metrics for the condition. The new plan may not
-   *       use the Bloom index. Files that the index excludes from this plan remain excluded, because Spark has already
-   *       been told the partitions of the files of this plan.
-   *       val excluded = plan.skippedByIndex.iterator.map(_.file.path).toSet
-   *       copy(filter = Expression.and(filter, bound), existingPlan = None).plan.tasks
-   *         .filterNot(task => excluded(task.file.path))
-   *     }
-   *
-   * Returns a function from a file to the part of a condition that the file's partition values do not decide.
    */
+  def tasksWith(bound: Expression): Vector[FileScanTask] =
+    if (bound == AlwaysTrue) plan.tasks
+    else if (plan.statsToKeep.hasAll(bound.fieldIds) || limit != RowLimit.Unlimited || isServerPlanned) {
+      val filter = filterOf(bound)
+      val tasks = plan.tasks.filter(task => filter(task).mightMatch(task.file))
+      // The storage of a plan by the server may not give access to statistics files.
+      if (isServerPlanned) tasks
+      else BloomIndex.of(table.tree(widened.planningSchema), snapshot, bound)
+        .fold(tasks)(index => tasks.filter(index.filter(tasks)))
+    } else {
+      // The files are planned again, because this plan lacks the metrics for the condition. The new plan may not use
+      // the Bloom index. Files that the index excludes from this plan remain excluded, because Spark has already been
+      // told the partitions of the files of this plan.
+      val excluded = plan.skippedByIndex.iterator.map(_.file.path).toSet
+      copy(filter = Expression.and(filter, bound), existingPlan = None).plan.tasks
+        .filterNot(task => excluded(task.file.path))
+    }
+
+  /** Returns a function from a file to the part of a condition that the file's partition values do not decide. */
   private def filterOf(bound: Expression): FileScanTask => PartitionFilter = {
     val filter = new FileFilter(bound, PartitionSpecs.of(table.metadata, widened.planningSchema))
     val bySpec = mutable.Map.empty[Int, PartitionFilters]
