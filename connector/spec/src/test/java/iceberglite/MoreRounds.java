@@ -8,8 +8,8 @@ import java.lang.annotation.Target;
 import org.scalatest.TagAnnotation;
 
 /**
- * Marks a suite whose tests repeat their checks in random rounds. The fast tier runs fewer rounds of these tests than the
- * slow tier (see {@link Fuzz}). Therefore, the slow tier runs these tests again, with more rounds.
+ * Marks a suite whose tests repeat their checks in random rounds. The fast tier runs fewer rounds of these tests than
+ * the slow tier (see {@link Fuzz}). If a run contains both tiers, only its slow tier runs these tests.
  */
 @TagAnnotation
 @Inherited

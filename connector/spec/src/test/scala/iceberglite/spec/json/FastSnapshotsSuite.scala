@@ -20,14 +20,17 @@ class FastSnapshotsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private val tables = Seq(V1, V2, V3).map(SampleTables.withHistory)
   private val documents = tables.map(m => new String(TableMetadataJson.write(m), UTF_8)).toIndexedSeq
 
+  /** Whether the fast path reads the snapshots of the JSON. */
   private def isPlain(json: String): Boolean = FastSnapshots.of(json.getBytes(UTF_8)).isDefined
 
   private def outcome(read: => TableMetadata): Either[String, TableMetadata] =
     try Right(read)
     catch { case e: IcebergError => Left(e.toString) }
 
+  /** The result of reading the JSON, by the fast path if it can read the snapshots. */
   private def fast(json: Array[Byte]) = outcome(TableMetadataJson.read("f.json", json))
 
+  /** The result of the parser alone. */
   private def whole(json: Array[Byte]) = outcome(TableMetadataJson.parse("f.json", json))
 
   private def text(m: TableMetadata): String = new String(TableMetadataJson.write(m), UTF_8)
@@ -68,7 +71,7 @@ class FastSnapshotsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     Fuzz.bytes("bytes of a history", 700, documents.map(_.getBytes(UTF_8)))(same)
   }
 
-  test("unusual snapshot JSON falls back to the parser") {
+  test("unusual JSON of snapshots gives the result of the parser, and the fast path reads no unusual snapshot") {
     val json = documents(1)
     Seq(
       """"summary":{""" -> """"summary":{"a":"1","a":"2",""",

@@ -139,7 +139,7 @@ object MetadataGenerators {
     Gen.choose(1, 2).flatMap(Gen.listOfN(_, field)).map(fs => SortOrder(id, fs.toVector))
   }
 
-  /** Generates source columns that may have been dropped, and a transform. */
+  /** Generates the parts of a partition or sort field: source columns that may have been dropped, and a transform. */
   val anyPart: Gen[(Vector[Int], Transform)] = Gen.zip(sources, transform)
 
   /** Generates a source column of the schema, and a transform that supports its type. */

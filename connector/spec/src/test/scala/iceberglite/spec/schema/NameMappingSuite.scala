@@ -81,7 +81,10 @@ class NameMappingSuite extends AnyFunSuite {
     assert(m.fields.exists(f => f.id.contains(id) && f.names.isEmpty))
   }
 
-  test("a name that another column gets is removed from the entry of the first column", EvolutionRules.mappingFollows) {
+  test(
+    "if two columns swap their names, each name is mapped to the column that now has it",
+    EvolutionRules.mappingFollows
+  ) {
     val swapped = after(
       _.renameColumn(path("location", "lat"), "t").renameColumn(path("location", "lon"), "lat")
         .renameColumn(path("location", "t"), "lon")
