@@ -244,10 +244,11 @@ class SparkSessionCatalog extends LiteCatalog with ColumnDefinitionCatalog with 
     delegate.alterNamespace(namespace, changes: _*)
 
   /**
-   * Drops a namespace of Spark's catalog, which does not know the iceberg-lite tables and views in it: without
-   * `cascade` they are an error, and with `cascade` they are dropped first, as DROP TABLE and DROP VIEW do. A namespace
-   * of the Iceberg catalog remains, because it may be shared with other engines. In a Hive Metastore they are always an
-   * error, because Hive deletes the directory of a database with all files, also those that DROP TABLE keeps.
+   * Drops a namespace of Spark's catalog, which does not know the iceberg-lite tables and views in the namespace.
+   * Without `cascade`, this method throws an error if there are such tables or views; with `cascade`, it first drops
+   * them, as DROP TABLE and DROP VIEW do. A namespace of the Iceberg catalog remains, because it may be shared with
+   * other engines. If the iceberg-lite tables are in a Hive Metastore, they are always an error, because Hive deletes
+   * the directory of a database with all files, also those that DROP TABLE keeps.
    */
   override def dropNamespace(namespace: Array[String], cascade: Boolean): Boolean = {
     val isRefused = !delegate.namespaceExists(namespace) || isSameName(namespace, delegate.defaultNamespace)

@@ -31,7 +31,7 @@ trait TableWriteCalls {
    */
   def append(rows: DataFrame): WrittenRows = write(rows, Map.empty, WrittenRows.ofWholeFiles(_, _))(_.append())
 
-  /** Replaces all rows of the table. Earlier snapshots keep them. */
+  /** Replaces all rows of the table. Earlier snapshots keep the replaced rows. */
   def overwrite(rows: DataFrame): WrittenRows =
     write(rows, Map.empty, WrittenRows.ofWholeFiles(_, _))(_.overwrite(lit(true)))
 
@@ -42,7 +42,8 @@ trait TableWriteCalls {
   /**
    * Replaces the rows that satisfy a condition.
    *
-   * @param condition the condition, as a column or as SQL. Files that also have other rows are rewritten with them
+   * @param condition the condition, as a column or as SQL. Files that also have other rows are rewritten, and keep the
+   *   other rows
    */
   def replaceWhere(rows: DataFrame, condition: Condition): WrittenRows =
     write(rows, Map.empty, (_, snapshot) => WrittenRows.ofPartialOverwrite(snapshot))(

@@ -213,6 +213,6 @@ final class CatalogTables(name: String, catalog: Catalog, paths: Option[PathTabl
 
 private object CatalogTables {
 
-  /** The name of a metadata table of Apache Iceberg for its own compaction. */
+  /** The name of the metadata table with which Apache Iceberg compacts files. */
   private val RewriteTable = "rewrite"
 }

@@ -29,8 +29,8 @@ private[iceberglite] object ClusterJob {
   }
 
   /**
-   * Runs work that the driver may do without a Spark job. [[JobProgress]] then shows each metadata file that the driver
-   * processes as a task of the activity with this description, in addition to the tasks of Spark jobs.
+   * Runs work that the driver may do without a Spark job. While the driver does this work, [[JobProgress]] counts each
+   * processed metadata file as one task of the activity with this description, in addition to the tasks of Spark jobs.
    */
   def withDriverWork[A](context: SparkContext, description: String)(work: => A): A =
     withDescription(context, description)(JobProgress.reportDriverWork(context, description)(work))

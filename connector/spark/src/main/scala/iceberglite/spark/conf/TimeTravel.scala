@@ -30,7 +30,10 @@ sealed trait TimeTravel {
    */
   def schema(table: TableMetadata): Schema = snapshot(table).fold(table.schema)(table.schemaOf)
 
-  /** Returns whether later commits can change the selected snapshot. A tag can be moved to another snapshot. */
+  /**
+   * Returns whether another snapshot may be selected after later commits. This also holds for a tag, because a tag can
+   * be moved to another snapshot.
+   */
   def canChange(table: TableMetadata): Boolean
 
   /**

@@ -27,7 +27,7 @@ private[iceberglite] object RowRule {
   /** The row satisfies a CHECK constraint. */
   final case class Satisfies(constraint: CheckConstraint) extends RowRule
 
-  /** The row has the value of the expression of a generated column. */
+  /** The generated column of the row has the value that its expression computes. */
   final case class HasValue(column: String, expression: String) extends RowRule
 }
 

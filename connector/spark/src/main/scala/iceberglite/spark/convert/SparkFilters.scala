@@ -130,7 +130,10 @@ final class SparkFilters(schema: Schema, caseSensitive: Boolean, stringValues: I
     case _ => None
   }
 
-  /** Converts a test of the box of a geometry. A geometry may be outside of the box that contains it. */
+  /**
+   * Converts a test of the bounding box of a geometry. The result is not exact, because [[BoxIntersects]] is also true
+   * for values that are not WKB. The negation of the test is not converted.
+   */
   private def boxTest(reference: NamedReference, box: BoundingBox, holds: Boolean): Option[ConvertedFilter] =
     field(reference).collect {
       case (term, _: GeometryType | _: GeographyType) if holds =>

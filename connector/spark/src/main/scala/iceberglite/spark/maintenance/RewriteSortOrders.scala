@@ -42,7 +42,10 @@ private[maintenance] object RewriteSortOrders {
     resolve(terms.map(Expressions.sort(_, SortDirection.ASCENDING, NullOrdering.NULLS_FIRST)), rows)
   }
 
-  /** Returns Spark's form of a table's sort order; absent if Spark cannot compute one of its transforms. */
+  /**
+   * Returns a function from a plan with the source columns to Spark's form of a table's sort order; absent if Spark
+   * cannot compute one of the order's transforms.
+   */
   def of(schema: Schema, order: TableSortOrder): Option[LogicalPlan => Seq[SortOrder]] = {
     val required = requirements(schema, PartitionSpec.Unpartitioned, order)
     if (required.sorted) Some(resolve(required.ordering.toSeq, _)) else None

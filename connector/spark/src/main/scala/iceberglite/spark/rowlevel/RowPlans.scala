@@ -14,7 +14,8 @@ private[rowlevel] object RowPlans {
    * Returns the plan for writing rows of a statement.
    *
    * @param distribution the distribution of the rows; if absent, they have the default distribution of ordinary writes
-   * @param replacesFiles whether the rows are both new rows and copies of rows, without a change column
+   * @param replacesFiles whether the write replaces whole files, so that the rows may include copies of existing rows,
+   *   even if they have no change column
    */
   def of(
       statement: RowLevelStatement,

@@ -26,7 +26,8 @@ import iceberglite.spark.write.StatementRerun
  *   1. Spark requests the batch of the scan, which uses [[packing]] and [[selectedPaths]].
  *   1. Spark commits the write, which replaces the files of [[read]].
  *
- * @param isRerun whether an earlier run of the statement failed because of rewrites; that run then controls the reruns
+ * @param isRerun whether an earlier run of the statement failed because of rewrites of files, such as compactions; that
+ *   run then controls the reruns
  */
 final private[iceberglite] class StatementContext(isRerun: Boolean = false) {
   @volatile private var currentAnalysis = StatementAnalysis()
@@ -43,8 +44,8 @@ final private[iceberglite] class StatementContext(isRerun: Boolean = false) {
   def analysis: StatementAnalysis = currentAnalysis
 
   /**
-   * Runs the statement again if only rewrites conflict with its commit; absent if the statement cannot be run again, or
-   * if this context belongs to such a rerun.
+   * Runs the statement again if only rewrites of files conflict with its commit; absent if the statement cannot be run
+   * again, or if this context belongs to such a rerun.
    */
   def rerun: Option[StatementRerun] = publishedRerun.filterNot(_ => isRerun)
 

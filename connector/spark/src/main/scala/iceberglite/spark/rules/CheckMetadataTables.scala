@@ -18,7 +18,7 @@ import iceberglite.spark.table.SparkTable
 
 /**
  * Rejects statements that change the rows of a metadata table or a changelog, and streams of metadata tables. Spark's
- * own errors for them have no condition.
+ * own errors for such statements and streams have no condition.
  */
 object CheckMetadataTables extends Rule[LogicalPlan] {
 

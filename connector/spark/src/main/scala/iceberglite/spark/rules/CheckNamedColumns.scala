@@ -11,7 +11,8 @@ import iceberglite.spec.IcebergError.NotFound
 import iceberglite.spec.ObjectKind
 
 /**
- * Rejects a new table that is partitioned by a column that it does not have. Spark's own error for it has no condition.
+ * Rejects a new table that is partitioned by a column that it does not have. Spark's own error for such a table has no
+ * condition.
  */
 object CheckNamedColumns extends Rule[LogicalPlan] {
 

@@ -22,7 +22,10 @@ import org.apache.spark.sql.types.{BooleanType, NullType}
  */
 private[rules] object NullConditions {
 
-  /** Returns a command with conditions of the type BOOLEAN. */
+  /**
+   * Returns the command with its conditions cast by the other overload of this method; other plans are returned
+   * unchanged.
+   */
   def castNulls(command: LogicalPlan): LogicalPlan = command match {
     case d: DeleteFromTable => d.copy(condition = castNulls(d.condition))
     case u: UpdateTable => u.copy(condition = u.condition.map(c => castNulls(c)))
@@ -43,7 +46,7 @@ private[rules] object NullConditions {
     case i: InsertStarAction => i.copy(condition = i.condition.map(c => castNulls(c)))
   }
 
-  /** Returns the condition, as a BOOLEAN if it is the literal NULL. */
+  /** Returns the condition, cast to BOOLEAN if it has the type of the literal NULL. */
   def castNulls(condition: Expression): Expression =
     if (condition.dataType == NullType) Cast(condition, BooleanType) else condition
 }

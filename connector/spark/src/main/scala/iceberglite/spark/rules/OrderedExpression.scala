@@ -14,12 +14,12 @@ import org.apache.spark.sql.types.{DataType, DateType, TimestampNTZType, Timesta
 import iceberglite.spark.rules.OrderedExpression._
 
 /**
- * An expression over one column of dates or timestamps that increases with the column: `date_trunc('month', ts)`,
- * `year(d)`.
+ * An expression over one column of dates or timestamps, such as `date_trunc('month', ts)` or `year(d)`. If the column
+ * increases, the expression increases or stays the same.
  *
- * When clocks are set back, the local time decreases, and the value of the expression may decrease too. For example,
- * the local time 00:00:30 in St. John's may be followed by 23:01 of the previous day. Near such clock changes, the
- * smallest column value for a value of the expression is known only within a margin.
+ * There is one exception: when clocks are set back, the local time decreases, and the value of the expression may
+ * decrease too. For example, the local time 00:00:30 in St. John's may be followed by 23:01 of the previous day. Near
+ * such clock changes, the smallest column value for a value of the expression is known only within a margin.
  *
  * @param column a column of type date, timestamp or timestamp without time zone
  * @param expression the whole expression, which contains the column

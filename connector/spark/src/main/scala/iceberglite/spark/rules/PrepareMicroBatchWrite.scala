@@ -75,8 +75,8 @@ object PrepareMicroBatchWrite extends Rule[LogicalPlan] {
 
   /**
    * Returns a value with the checks of its strings. The fields of structs are matched by name, as in the write. Spark's
-   * function matches them by position. Therefore, it is used only for strings, and for arrays and maps of the declared
-   * type. All other values remain as they are, and the write checks their types.
+   * function matches the fields by position. Therefore, Spark's function is called only for strings, and for arrays and
+   * maps of the declared type. All other values remain as they are, and the write checks their types.
    */
   private def checked(value: Expression, declared: DataType): Expression = (value.dataType, declared) match {
     case (StringType, _: CharType | _: VarcharType) => CharVarcharUtils.stringLengthCheck(value, declared)

@@ -51,7 +51,7 @@ object PrepareRowLevelOperations extends Rule[LogicalPlan] {
    * Returns the prepared command. Publishes the analysis of the command in the statement's context, because Spark does
    * not pass it to the operation.
    *
-   * @param original the command without pinned tables, for further runs
+   * @param original the command before its tables are pinned to their current versions, for further runs
    */
   private def prepared(original: LogicalPlan, command: LogicalPlan, target: LogicalPlan): LogicalPlan = {
     val pinnedCommand = pinned(NullConditions.castNulls(command))

@@ -37,7 +37,10 @@ private[rules] object SpatialCondition {
     case _ => None
   }
 
-  /** Returns a condition that a scan can use to skip files. It is true for all rows for which the condition is true. */
+  /**
+   * Returns a condition by which a scan can skip files. It is true for each row whose geometry intersects the box, but
+   * may also be true for other rows.
+   */
   def test(column: Expression, box: BoundingBox): Expression = {
     val sides = Seq(box.xMin, box.yMin, box.xMax, box.yMax).map(Literal(_))
     EqualTo(ApplyFunctionExpression(SpatialFunctions.BoxTest, column +: sides), Literal(1))
@@ -60,7 +63,9 @@ private[rules] object SpatialCondition {
     }
   }
 
-  /** Returns a call of `st_intersects` with a constant first argument with its arguments swapped. */
+  /**
+   * Matches a call of `st_intersects` whose first argument is constant, and returns the call with swapped arguments.
+   */
   object ConstantFirst {
     def unapply(e: Expression): Option[Expression] = e match {
       case call @ Invoke(Literal(SpatialFunctions.Intersects, _), _, _, Seq(first: Literal, other), _, _, _, _)

@@ -39,7 +39,7 @@ private[sql] object RewritesDuringResolution {
   val isActive: Boolean = in(SPARK_VERSION)
 }
 
-/** The table of a command that Spark must not rewrite yet. */
+/** The table of a command, as long as Spark must not rewrite the command. */
 final private[sql] case class HeldTarget(child: LogicalPlan) extends UnaryNode {
   override def output: Seq[Attribute] = child.output
   override def metadataOutput: Seq[Attribute] = child.metadataOutput

@@ -24,7 +24,8 @@ import iceberglite.table.action.RecordStreamEpoch
  * @param preceding the actions that precede `action` in the same commit. They check that the constraints are those that
  *   new rows were checked against, and add the columns of the rows
  * @param followUp the maintenance that follows the commit; absent for none
- * @param rerun runs the statement again if only rewrites conflict with the commit; absent if it must not be repeated
+ * @param rerun runs the statement again if only rewrites of files, such as compactions, conflict with the commit;
+ *   absent if the statement must not be repeated
  * @param form which of several forms of the same rows this commit has
  */
 final private[iceberglite] case class PendingCommit(

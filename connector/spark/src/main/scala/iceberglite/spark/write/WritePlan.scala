@@ -106,7 +106,8 @@ final private[iceberglite] case class FilesToWrite(
  * @param application records the version of an application's write, so that a repeated write is ignored
  * @param followUp the maintenance that follows the commit; absent for none
  * @param merge the changes to the table's columns; `WritePlan.table` already has these changes
- * @param rerun runs the statement again if only rewrites conflict with the commit; absent if it must not be repeated
+ * @param rerun runs the statement again if only rewrites of files, such as compactions, conflict with the commit;
+ *   absent if the statement must not be repeated
  */
 final private[iceberglite] case class CommitSettings(
     isolation: Option[Isolation],
@@ -289,7 +290,10 @@ private[iceberglite] object WritePlan {
       WriteOptions.Fanout.get(settings).getOrElse(true)
     )
 
-  /** Returns the session's advisory partition size for all shuffles; 0 if an advisory size for writes is set. */
+  /**
+   * Returns the advisory partition size of the session's shuffles; 0 if an advisory size for writes is set, which takes
+   * precedence.
+   */
   private def sessionAdvisorySize(settings: Settings, session: SparkSession): Long =
     if (WriteOptions.AdvisoryPartitionSize.get(settings).isDefined) 0L
     else session.sessionState.conf.getConf(org.apache.spark.sql.internal.SQLConf.ADVISORY_PARTITION_SIZE_IN_BYTES)

@@ -26,7 +26,10 @@ final private[read] case class StatisticsColumn(path: Vector[NestedField], field
 
 private[read] object StatisticsColumn {
 
-  /** Returns the column; absent for other expressions, metadata columns, and fields in lists and maps. */
+  /**
+   * Returns the column that an expression refers to; absent for other expressions, metadata columns, and fields in
+   * lists and maps.
+   */
   def of(e: Expression, schema: Schema, caseSensitive: Boolean): Option[StatisticsColumn] = e match {
     case reference: NamedReference =>
       find(reference, schema, caseSensitive = true).orElse(find(reference, schema, caseSensitive)).flatMap(column)

@@ -13,8 +13,8 @@ final private[read] class SelectedVector(inner: ColumnVector, rowIndexes: Array[
     extends ColumnVector(inner.dataType) {
 
   /**
-   * The views of the fields of a struct, because a field has one value for each row. Elements of lists and maps need no
-   * view, because lists and maps refer to their elements by offset.
+   * The views of the fields of a struct, which are needed because a field has one value for each row of the struct.
+   * Elements of lists and maps need no view, because each list or map refers to its elements by their offset.
    */
   private val children: Array[SelectedVector] = inner.dataType match {
     case struct: StructType => new Array(struct.size)
