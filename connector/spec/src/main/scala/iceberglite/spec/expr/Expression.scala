@@ -107,7 +107,7 @@ object Expression {
     override def toString = s"$term NOT IN ${showAll(values)}"
   }
 
-  /** Whether the coordinates of a geometry are in ranges that a box intersects. An empty geometry has none. */
+  /** Whether the bounding box of a geometry intersects a box. An empty geometry has no bounding box. */
   final case class BoxIntersects(term: Term, box: BoundingBox) extends Predicate {
     override def toString = s"$term INTERSECTS $box"
   }

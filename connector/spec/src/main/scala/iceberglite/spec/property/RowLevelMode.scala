@@ -29,7 +29,7 @@ object DeleteGranularity {
   /** A delete file covers one data file. Readers of other data files need not open it. */
   case object OfFile extends DeleteGranularity("file")
 
-  /** A delete file covers all data files of one partition that a task changed. Fewer delete files are written. */
+  /** A delete file covers all data files that a task changed in one partition. This results in fewer delete files. */
   case object OfPartition extends DeleteGranularity("partition")
   val all: Seq[DeleteGranularity] = Seq(OfFile, OfPartition)
 }
