@@ -70,7 +70,7 @@ final class IcebergTable private (
    */
   def retries(times: Int): IcebergTable = option(StatementOptions.Retries.key, times.toString)
 
-  /** Deletes all rows. Earlier snapshots keep them. */
+  /** Deletes all rows. Earlier snapshots keep the deleted rows. */
   def deleteAll(): RowChanges = run("DELETE", DeleteFromTable(relation, Literal.TrueLiteral))
 
   /** Always fails, because the condition is missing; [[deleteAll]] deletes all rows. */

@@ -70,7 +70,7 @@ final private[iceberglite] class RowLevelStatement(
   /** The properties of the statement that are determined from its plan. */
   val analysis: StatementAnalysis = context.analysis
 
-  /** Runs the statement again if only rewrites conflict with its commit. */
+  /** Runs the statement again if only rewrites of files, such as compactions, conflict with its commit. */
   val rerun: Option[StatementRerun] = context.rerun
 
   /** Whether rows are written by the tasks that read them. */

@@ -92,8 +92,8 @@ final private[iceberglite] class WriteCommit(table: Table) extends ErrorBoundary
   def registerFile(path: String): Unit = synchronized(driverFiles :+= path)
 
   /**
-   * Commits the results of the tasks, and then runs the maintenance that the write requests. If only rewrites conflict
-   * with the commit, removes the files of this write, and runs the statement again.
+   * Commits the results of the tasks, and then runs the maintenance that the write requests. If only rewrites of files
+   * conflict with the commit, removes the files of this write, and runs the statement again.
    *
    * @return the content that is committed; absent if this write is not committed. In this case, its files are removed,
    *   and the table contains the result of another run of the statement, or already contained this version of the
