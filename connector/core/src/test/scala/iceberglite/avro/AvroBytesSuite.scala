@@ -94,7 +94,7 @@ class AvroBytesSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assertFault(input(Array[Byte](1)).skipNumbers(2))
   }
 
-  test("any number of items that take no bytes is skipped, and up to a limit for each input is read") {
+  test("items that take no bytes can be skipped in any number, and can be read up to a limit for each input") {
     def array(counts: Long*): Array[Byte] = {
       val out = new AvroOutput
       (counts :+ 0L).foreach(out.writeLong)

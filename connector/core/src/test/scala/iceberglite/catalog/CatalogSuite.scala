@@ -22,7 +22,10 @@ class CatalogSuite extends AnyFunSuite {
 
   private def onAll(name: String)(body: (Catalog, Store) => Unit): Unit = on(CatalogFixture.allWithRest, name)(body)
 
-  /** Returns the tag of slow tests for the two catalogs whose calls are slow. Both also have suites of their own. */
+  /**
+   * Returns no tag, or the tags of a slow test for Hive and S3, whose calls are slow. Most runs of the slow tier omit
+   * these tests (see [[Sampling]]), because Hive and S3 also have suites of their own.
+   */
   private def slow(fixture: CatalogFixture): Seq[Tag] =
     Sampling.sampledUnless(fixture != HiveFixture && fixture != S3Fixture)
 

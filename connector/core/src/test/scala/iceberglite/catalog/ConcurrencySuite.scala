@@ -27,7 +27,10 @@ class ConcurrencySuite extends AnyFunSuite {
   /** The fixtures in `allExceptRest` except S3, which [[S3CatalogSuite]] tests. */
   private val fixtures = CatalogFixture.allExceptRest.filterNot(_ == S3Fixture)
 
-  /** Returns the tag of slow tests for the Hive catalog, which also has suites of its own. */
+  /**
+   * Returns no tag, or the tags of a slow test for the Hive catalog. Most runs of the slow tier omit these tests (see
+   * [[Sampling]]), because Hive also has suites of its own.
+   */
   private def slow(fixture: CatalogFixture): Seq[Tag] = Sampling.sampledUnless(fixture != HiveFixture)
 
   private def open(place: Place, io: FileIO = new HadoopFileIO(new Configuration(false))): Catalog = {

@@ -46,7 +46,7 @@ class FaultSuite extends AnyFunSuite {
     // on PostgreSQL, which is slow.
     (name, change) <- if (fixture == CatalogFixture.Postgres) changes.filter(_._1 == "create with data") else changes
     fault <- Fault.all
-  } test(s"a fault ($fault) loses no used file, and a definite outcome leaves no unused file: $name, ${fixture.kind}") {
+  } test(s"after $fault, referenced files exist, and a definite outcome leaves no others: $name, ${fixture.kind}") {
     everyCall(fixture, fault, change)
   }
 

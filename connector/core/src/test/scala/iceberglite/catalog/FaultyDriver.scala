@@ -26,7 +26,7 @@ final class FaultyDriver extends Driver {
 object FaultyDriver {
   val Prefix = "jdbc:faulty:"
 
-  /** What happens when a statement is executed. */
+  /** What happens when a statement is executed: the connection breaks, the statement fails, or an action runs first. */
   sealed trait Break
 
   /** The connection breaks before the statement takes effect. */

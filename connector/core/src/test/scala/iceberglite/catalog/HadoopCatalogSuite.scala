@@ -295,7 +295,9 @@ class HadoopCatalogSuite extends AnyFunSuite {
   }
 
   for (version <- Seq("1", "2", "3"))
-    test(s"of many small appends to a table of version $version, only those that merge manifests make more calls") {
+    test(
+      s"of many small appends to a table of version $version, only those that merge manifests make more than 6 calls"
+    ) {
       withCatalog { (_, files) =>
         val counting = new FaultyFileIO(files, Int.MaxValue, Fault.Refused)
         val properties = Seq("format-version" -> version, "commit.manifest.min-count-to-merge" -> "20")

@@ -84,7 +84,9 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
     }
   }
 
-  test("dropping a table by path keeps files of another table whose location or data path is in the metadata") {
+  test(
+    "dropping a table by path keeps files of another table, even if the dropped table has its location or data path"
+  ) {
     val paths = new PathTables(io)
     val victim = filled(hadoop(), Victim)
     val evil = directory.resolve("outside/evil")
@@ -107,7 +109,7 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
   private def metadataFiles(of: Table): Vector[String] =
     io.list(s"${of.location}/metadata").map(_.path).filter(_.endsWith(".metadata.json")).sorted
 
-  test("a commit does not delete another table's metadata files that are in the metadata log (JDBC catalog)") {
+  test("a commit does not delete another table's metadata files, even if its metadata log lists them (JDBC catalog)") {
     val catalog = jdbc("a")
     val victim = filled(catalog, Victim)
     for {
@@ -124,7 +126,9 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
     catalog.close()
   }
 
-  test("a commit does not delete another table's metadata files that are in the metadata log (file-system catalog)") {
+  test(
+    "a commit does not delete another table's metadata files, even if its metadata log lists them (file-system catalog)"
+  ) {
     val catalog = hadoop()
     val victim = filled(catalog, Victim)
     val evil = warehouse.resolve("db/evil")
@@ -347,7 +351,9 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
     catalog.close()
   }
 
-  test("a purge keeps another table's manifest lists, manifests and metadata files that the metadata references") {
+  test(
+    "a purge keeps another table's manifest lists, manifests and metadata files if the purged table references them"
+  ) {
     val catalog = jdbc("a")
     val victim = filled(catalog, Victim)
     val snapshot = victim.currentSnapshot.get

@@ -8,7 +8,9 @@ import iceberglite.spec.IcebergError.Unsupported
 /** Tests that the removal of orphan files does not guess which metadata file of a table is current. */
 class OrphansByPathSuite extends AnyFunSuite with HostileTables {
 
-  test("orphan files of a JDBC catalog's table cannot be removed by path, because its pointer is not known there") {
+  test(
+    "orphan files of a JDBC catalog's table cannot be removed by path, because only the catalog knows its metadata file"
+  ) {
     val catalog = jdbc("a")
     val victim = filled(catalog, Victim)
     val byPath = new PathTables(io).table(victim.location)

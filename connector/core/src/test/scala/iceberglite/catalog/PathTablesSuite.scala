@@ -78,7 +78,7 @@ class PathTablesSuite extends AnyFunSuite {
     assert(!new PathTables(files, environment).exists("mem://wh/db/f.parquet"))
   }
 
-  test("a table of a file-system catalog is the same table by its path") {
+  test("rows that are appended to a file-system catalog's table by its path are visible in the catalog") {
     CatalogFixture.Hadoop.withStore { store =>
       val catalog = CatalogFixture.Hadoop.open(store, store.files)
       append(catalog.create(Id, unpartitioned()), "x")

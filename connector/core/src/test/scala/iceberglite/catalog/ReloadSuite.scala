@@ -53,7 +53,7 @@ class ReloadSuite extends AnyFunSuite {
 
   for (deletesOldVersions <- Seq("false", "true"))
     test(
-      "reloading an unchanged table of a file-system catalog returns the version that the caller has " +
+      "reloading a table of a file-system catalog returns the caller's version only if its file is unchanged " +
         s"(write.metadata.delete-after-commit.enabled=$deletesOldVersions)"
     ) {
       CatalogFixture.Hadoop.withStore { store =>
@@ -74,7 +74,7 @@ class ReloadSuite extends AnyFunSuite {
         val changed = loaded.metadata.edited(lastUpdatedMs = loaded.metadata.lastUpdatedMs + 1)
         store.files.replace(loaded.metadataLocation, MetadataFiles.bytes(changed, MetadataCompression.Uncompressed))
         assert(catalog.reload(Id, loaded).metadata == changed)
-        // Another commit has the same number, time and sequence number.
+        // The metadata file has the same version number, time and sequence number, but contains another commit.
         val known = catalog.load(Id)
         val head = known.metadata.currentSnapshot.get
         val (other, otherId) = (head.copy(snapshotId = head.snapshotId + 1), Some(head.snapshotId + 1))

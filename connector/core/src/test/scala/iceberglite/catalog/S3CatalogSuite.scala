@@ -95,7 +95,7 @@ class S3CatalogSuite extends AnyFunSuite {
     }
   }
 
-  test("old metadata files are deleted on S3 if the table property is set, compressed or not") {
+  test("old metadata files, compressed or not, are deleted on S3 if the table property is set") {
     for (codec <- Seq("none", "gzip")) withWarehouse() { (warehouse, io) =>
       val properties = Seq(
         "write.metadata.delete-after-commit.enabled" -> "true",

@@ -24,7 +24,7 @@ trait SimulatedPointer {
 object SimulatedPointer {
 
   /** The failure of a call. @param unknown whether the call may have taken effect, or may still take effect later */
-  final class Down(val unknown: Boolean) extends RuntimeException("by the simulation")
+  final class Down(val unknown: Boolean) extends RuntimeException("injected by the simulation")
 }
 
 /** A catalog with one table. It commits like all catalogs that store a pointer to the newest metadata file. */
@@ -45,7 +45,7 @@ final class PointerCommitter(simulated: SimulatedPointer, io: FileIO, environmen
       catch { case down: SimulatedPointer.Down => if (down.unknown) Unknown(down) else throw failed(down) }
 
     private def failed(down: SimulatedPointer.Down) =
-      StorageFailed("call", Place.Server("the catalog"), "by the simulation", Some(down))
+      StorageFailed("call", Place.Server("the catalog"), "injected by the simulation", Some(down))
   }
 
   override def load(id: TableIdentifier): TableVersion =

@@ -99,7 +99,10 @@ object RecordGenerators {
       1 -> mapOf(types, depth - 1)
     )
 
-  /** Elements of lists and maps are always stored, so they are never of type unknown. */
+  /**
+   * Generates the type of the elements of a list, or of the values of a map. The type is never `unknown`, because
+   * elements and values are always stored in files.
+   */
   private def part(types: Vector[PrimitiveType], depth: Int): Gen[Type] = typeOf(types.filter(_ != UnknownType), depth)
 
   private def mapOf(types: Vector[PrimitiveType], depth: Int): Gen[Type] = for {

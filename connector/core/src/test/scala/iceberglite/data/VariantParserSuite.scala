@@ -156,7 +156,10 @@ private object VariantParserSuite {
     1 -> Gen.choose(60, 70).map("z" * _)
   )
 
-  /** Names do not mix characters whose order in UTF-16 differs from that in UTF-8, on which Apache Iceberg depends. */
+  /**
+   * Generates names of fields. Their order is the same in UTF-16 and in UTF-8: Apache Iceberg sorts fields by UTF-16,
+   * and the encoding requires the order of UTF-8.
+   */
   private val name: Gen[String] = Gen.oneOf(string.map(_.take(20)), Gen.oneOf("a", "b", "c"))
 
   private val number: Gen[JsonNode] = Gen.oneOf(

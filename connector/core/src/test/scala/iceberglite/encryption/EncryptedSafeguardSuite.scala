@@ -126,7 +126,7 @@ class EncryptedSafeguardSuite extends AnyFunSuite with EncryptedTables {
     assert(keys > 0 && !Files.exists(directory.resolve("plain.avro")))
   }
 
-  test("cached manifest lists of an encrypted table are dropped through any object of the table") {
+  test("invalidating the cache through another object of an encrypted table drops the table's cached manifest lists") {
     val table = append(create(open()), "1")
     val list = local(table.currentSnapshot.get.manifestList.get)
     def read() = MetadataTree.at(table.currentSnapshot.get, table.tree()).parts.size

@@ -48,7 +48,7 @@ class EncryptedTablePeerSuite extends AnyFunSuite with EncryptedTables {
     assert(keys.count(_.encryptedById.contains("master-1")) == 1 && keys.size == 4)
   }
 
-  test("both write in turn, rewrite manifests and remove files") {
+  test("this library and Apache Iceberg append, rewrite manifests and remove files in turn in one encrypted table") {
     var table = append(create(open()), "1")
     val other = peer(table)
     val added = DataFiles.builder(other.table.spec).withPath(s"$secretPath-2.parquet").withRecordCount(3)

@@ -28,7 +28,7 @@ class EncryptedTableSuite extends AnyFunSuite with EncryptedTables {
   private def manifestList(table: Table): Path = local(table.currentSnapshot.get.manifestList.get)
 
   test(
-    "a catalog without a key management service rejects reads and writes, and changes properties",
+    "without a key management service, an encrypted table cannot be read or written, but its properties can be changed",
     MetadataRules.encryption
   ) {
     val table = append(create(open()), "1")
@@ -123,7 +123,7 @@ class EncryptedTableSuite extends AnyFunSuite with EncryptedTables {
     changes.foreach(change => intercept[InvalidMetadata](new TreeReader(table.io, damaged(change)).live))
   }
 
-  test("a file that is not encrypted is not added to an encrypted table, and the reverse") {
+  test("a file that is not encrypted is not added to an encrypted table, nor an encrypted file to another table") {
     val table = create(open())
     intercept[ValidationFailed](table.transaction().add(new FastAppend(Vector(file("f.parquet")))).commit())
     val plain = open().create(id.copy(name = "plain"), unpartitioned("format-version" -> "3"))

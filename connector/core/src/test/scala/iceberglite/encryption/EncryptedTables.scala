@@ -69,7 +69,10 @@ trait EncryptedTables extends TemporaryDirectory { self: Suite =>
   protected def metadataFiles(endings: String*): Set[Path] =
     FilesBelow.of(directory.resolve("wh")).filter(p => endings.exists(p.toString.endsWith)).toSet
 
-  /** Asserts that all metadata files of the trees are encrypted, and that no file contains the name of a data file. */
+  /**
+   * Asserts that all files in the warehouse except `metadata.json` are encrypted, and that no file contains the name of
+   * a data file. The data files of these tables do not exist.
+   */
   protected def assertEncrypted(): Unit = {
     val trees = metadataFiles(".avro", ".parquet", ".puffin", ".stats")
     assert(trees.nonEmpty)

@@ -61,7 +61,7 @@ class GcmStreamPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     out.toByteArray
   }
 
-  test("no text of a key contains the key") {
+  test("the result of toString of a key does not contain the key") {
     val key = FileKey.random(16)
     assert(key.toString == "FileKey(***)" && s"${Some(key)}" == "Some(FileKey(***))")
   }

@@ -53,7 +53,7 @@ class PartitionsTableSuite extends AnyFunSuite {
 
   private def rows(groups: Vector[MetadataRows]): Vector[MetadataRow] = groups.flatMap(_.rows().toVector)
 
-  /** Sums all parts as one group. */
+  /** Returns the rows of the table `partitions` if one task sums the files of all manifests. */
   private def asOneGroup(t: TestTable, columns: Seq[String]): Vector[MetadataRow] = {
     val times = t.metadata.snapshots.map(s => s.snapshotId -> s.timestampMs).toMap
     val partition = new PartitionStruct(t.metadata)

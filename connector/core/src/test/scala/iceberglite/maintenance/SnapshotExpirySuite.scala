@@ -45,7 +45,7 @@ class SnapshotExpirySuite extends AnyFunSuite with ExpiryFixture {
     ExpireOptions(Some(table.metadata.snapshots.map(_.timestampMs).max + 1), Some(1))
 
   for (version <- FormatVersion.all)
-    test(s"exactly the files of expired snapshots that no other needs are deleted, version ${version.number}") {
+    test(s"exactly the files that only expired snapshots need are deleted, version ${version.number}") {
       for (round <- 0 until Fuzz.slowRounds(6, 2)) {
         val seed = Fuzz.seed + 100L * version.number + round
         val actions = randomHistory(version, seed)
@@ -125,14 +125,14 @@ class SnapshotExpirySuite extends AnyFunSuite with ExpiryFixture {
     assert(actions.store.exists(reused.path) && liveFiles(actions.table).contains(reused.path))
   }
 
-  test("a file that a remaining snapshot names in another way is kept") {
+  test("a file whose path a remaining snapshot spells differently is kept") {
     val spellings = Seq("s3a://b/t/data/a" -> "s3://b//t/data/a", "file:/t/data/a" -> "file:///t//data/a")
     for ((removed, remaining) <- spellings) {
       val actions = new Actions(unpartitioned())
       actions.append(file(removed))
       actions.commit(new OverwriteFiles(AlwaysFalse, Vector(file(remaining)), removed = Vector(file(removed))))
       val (_, result) = expiry(actions.table, expireAll(actions.table)).run()
-      // A candidate would be reported as a file outside of the table's directories.
+      // If the file were a candidate for deletion, it would be reported as a file outside of the table's directories.
       assert(result.snapshotIds.size == 1 && result.deleted.dataFiles == 0 && result.kept.isEmpty)
     }
   }

@@ -195,7 +195,10 @@ class ParquetMetricsSuite extends AnyFunSuite with TemporaryDirectory {
     assert(bounds(metricsIn(MetricsMode.Full), 1) == encoded(StringLiteral("abcdef"), StringLiteral("xyz")))
   }
 
-  test("several row groups give one bound per column, and ascending split offsets", MetricsRules.columnSizes) {
+  test(
+    "a file with several row groups has one lower and one upper bound per column, and ascending split offsets",
+    MetricsRules.columnSizes
+  ) {
     val schema = Schema(0, Vector(required(1, "l", LongType)))
     val modes = MetricsModes(Map(1 -> MetricsMode.Full))
     val rows: Seq[Group => Unit] = (0 until 1000).map(i => (g: Group) => { g.append("l", (i * 7919L) % 1000); () })

@@ -50,7 +50,8 @@ class ChangeJsonPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       case other => other
     }
     forAll(updates) { update =>
-      // Apache Iceberg ignores and does not write the early form's fields of versions.
+      // Apache Iceberg ignores the fields of a version that only an early form of view metadata has, and does not write
+      // them.
       val adopted = update match {
         case AddViewVersion(v) => AddViewVersion(v.copy(parentVersionId = None, properties = Map.empty))
         case other => other

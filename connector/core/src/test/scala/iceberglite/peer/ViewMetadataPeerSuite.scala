@@ -25,7 +25,10 @@ class ViewMetadataPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private def toPeer(view: ViewMetadata): PeerView = ViewMetadataParser.fromJson(ViewMetadataJson.toJson(view))
 
-  /** Returns the view without the early form's fields of versions, which Apache Iceberg ignores and does not write. */
+  /**
+   * Returns the view without the fields of versions that only an early form of view metadata has. Apache Iceberg
+   * ignores these fields, and does not write them.
+   */
   private def adopted(view: ViewMetadata): ViewMetadata =
     view.copy(versions = view.versions.map(_.copy(parentVersionId = None, properties = Map.empty)))
 

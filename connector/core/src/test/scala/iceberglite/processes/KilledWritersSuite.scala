@@ -25,10 +25,13 @@ class KilledWritersSuite extends AnyFunSuite {
   private val seed = sys.env.get("ICEBERG_LITE_SEED").fold(20240229L)(_.toLong)
   private val manyRetries = Map("commit.retry.num-retries" -> "1000", "commit.retry.min-wait-ms" -> "2")
 
-  /** The number of writers. The plans of [[Writers]] let six of eight writers die, or all of four. */
+  /** The number of writers. By the plans of [[Writers]], six of eight writers die, and all of four writers. */
   private val writers = if (Sampling.isFast) 4 else 8
 
-  /** Returns the tag of slow tests for every catalog except the file-system catalog, which the fast tier tests. */
+  /**
+   * Returns no tag for the file-system catalog, and the tags of a slow test for other catalogs. Most runs of the slow
+   * tier omit the test (see [[Sampling]]).
+   */
   private def slow(kind: String): Seq[Tag] = Sampling.sampledUnless(kind == "files")
 
   private def withDirectory(body: Path => Unit): Unit = {

@@ -102,7 +102,9 @@ class BloomIndexSuite extends AnyFunSuite with BloomIndexFixture {
     assert(t.plan(in(100L to 200L: _*)) == paths(a, b, c), "more values than the index is used for")
   }
 
-  test("files after the index, deleted files, old snapshots and branches have their rows") {
+  test(
+    "no row is lost in files added after the index, in old snapshots, and in branches, and deleted files stay deleted"
+  ) {
     val t = new Indexed(Vector(id, name), "id")
     val Vector(a, b, c, d) = Vector(t.ids(1), t.ids(2), t.ids(3), t.ids(1, 4))
     t.actions.append(a, b)
@@ -150,7 +152,7 @@ class BloomIndexSuite extends AnyFunSuite with BloomIndexFixture {
     assert(ComputeBloomIndex(t.table, t.table.currentSnapshot.get, t).isEmpty)
   }
 
-  test("promoted, renamed, dropped and added columns have their rows") {
+  test("no row is lost if columns were promoted, renamed, dropped or added after the index was computed") {
     val fields = Vector(
       NestedField.optional(1, "id", IntType),
       NestedField.optional(2, "price", DecimalType(6, 2)),
@@ -184,7 +186,7 @@ class BloomIndexSuite extends AnyFunSuite with BloomIndexFixture {
   }
 
   for (format <- Seq(FileFormat.Orc, FileFormat.Avro))
-    test(s"files of format $format that are read by the names of columns have their rows after columns swap names") {
+    test(s"no row is lost in files of format $format that are read by the names of columns if columns swap names") {
       val t = new Indexed(Vector(id, NestedField.optional(2, "other", LongType)), "id,other")
       val files = Vector(1L, 2L).map(v => t.writeWithoutIds(Seq(Record.of(v, 100 + v)), format))
       t.actions.append(files: _*)
@@ -248,7 +250,7 @@ class BloomIndexSuite extends AnyFunSuite with BloomIndexFixture {
     assert(t.plan(equal(83)).size == 8, "the directories are larger than allowed")
   }
 
-  test("the filters of one file are bound to its path, size and number of rows") {
+  test("the filters of a file are used only if its path, size and number of rows have not changed") {
     val t = new Indexed(Vector(id, name), "id")
     val (a, b) = (t.ids(1), t.ids(2))
     t.actions.append(a, b)

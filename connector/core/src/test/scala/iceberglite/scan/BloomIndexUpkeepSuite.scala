@@ -37,7 +37,9 @@ class BloomIndexUpkeepSuite extends AnyFunSuite with BloomIndexFixture {
       .foreach(path => assert(ids(path).isEmpty, path))
   }
 
-  test("as many filters are used as the limit allows, the smallest first, and none if the files are smaller") {
+  test(
+    "the smallest filters are used, as many as the limit allows; none is used if the data files are smaller"
+  ) {
     val t = new Indexed(Vector(id), "id")
     val large = t.write((0 until 2000).map(i => Record.of(2L * i)))
     val small = (0 until 4).map(i => t.write(Seq(Record.of(2L * i))))
@@ -80,7 +82,7 @@ class BloomIndexUpkeepSuite extends AnyFunSuite with BloomIndexFixture {
     assert(excludes(Identity) == Vector(false, true) && excludes(Bucket(4)) == Vector(true, true))
   }
 
-  test("an extended index has only the filters of the added files in addition, and is marked") {
+  test("extending an index adds only the filters of the given added files, and marks the index as incomplete") {
     val t = new Indexed(Vector(id), "id")
     def extended(added: ContentFile*): Vector[NewBlob] =
       ComputeBloomIndex.extended(t.table, t.table.currentSnapshot.get, added.map(_.path).toSet, t)
@@ -103,7 +105,7 @@ class BloomIndexUpkeepSuite extends AnyFunSuite with BloomIndexFixture {
     assert(t.plan(equal(1)).size == 2, "the index is not replaced by one of only the added file")
   }
 
-  test("an invalid list of indexed columns does not prevent that the health of a table is computed") {
+  test("the health of a table is computed even if its list of indexed columns is invalid") {
     val t = indexed()
     assert(StatisticsHealth.of(t.table.metadata).isIndexed)
     // Other engines do not check the value.

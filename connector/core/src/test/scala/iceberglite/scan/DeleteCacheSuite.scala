@@ -56,7 +56,9 @@ class DeleteCacheSuite extends AnyFunSuite {
     assert(cache.bytes == 0)
   }
 
-  test("a task does not load a value that another task loaded after the first task's lookup") {
+  test(
+    "a value is not loaded again if another task loads it between a failed lookup and the load that follows the lookup"
+  ) {
     val cache = new DeleteCache(() => now)
     val loads = new AtomicInteger
     def valueOf(key: AnyRef): String = cache.valueOf[String](key, limits, _ => 30)(loads.incrementAndGet().toString)

@@ -19,7 +19,7 @@ import iceberglite.tree.ManifestsOnly
 /** Tests [[KeyedFiles]], which finds the data files that may contain rows with given keys. */
 class KeyedFilesSuite extends AnyFunSuite {
 
-  /** A limit only of the files in the parts of the metadata tree that are read. */
+  /** Limits only the number of files in the manifests that are read, and practically not their size. */
   private def listing(files: Long) = KeyedFiles.Limit(files, bytes = 1L << 40, openCost = 1)
 
   /** Counts the manifests that are read, which are not cached. */

@@ -18,7 +18,10 @@ final class CheckedHistory(val finished: FinishedHistory) {
   val reader = new SnapshotReader(finished.io, finished.contents)
   val operations: Map[Int, Operation] = finished.operations.map(o => o.id -> o).toMap
 
-  /** Maps each step to the operation that committed it, or to the reason why the operation cannot be determined. */
+  /**
+   * Maps each step (a version of the table with its predecessor) to the operation that committed the version, or to the
+   * reason why the operation cannot be determined.
+   */
   lazy val authors: Map[Step, Either[String, Operation]] =
     chain.steps.map(s => s -> Attribution.of(s, operations)).toMap
 
@@ -40,8 +43,8 @@ object Checker {
 }
 
 /**
- * Finds the operation that committed a step. The number of an operation is in the summaries of its snapshots, in the
- * property [[MetadataWork.Marker]], or in the names that the operation creates.
+ * Finds the operation that committed the later version of a step. The number of an operation is in the summaries of its
+ * snapshots, in the property [[MetadataWork.Marker]], or in the names that the operation creates.
  */
 object Attribution {
   private val Numbered = """[a-z]_(\d+)""".r

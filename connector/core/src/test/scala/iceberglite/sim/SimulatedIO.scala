@@ -20,13 +20,13 @@ final class SimulatedIO(
   private def nameOf(path: String): String = path.substring(path.lastIndexOf('/') + 1)
 
   private def reading[A](what: String, path: String)(run: => A): A = caller(
-    Call.reading(s"$what ${nameOf(path)}", () => StorageFailed.at(what, path, "by the simulation"))(() => run)
+    Call.reading(s"$what ${nameOf(path)}", () => StorageFailed.at(what, path, "injected by the simulation"))(() => run)
   )
 
   override def open(path: String): InputStream = new ByteArrayInputStream(read(path))
 
   override def read(path: String): Array[Byte] = caller(
-    Call.reading(s"read ${nameOf(path)}", () => UnreadableFile(path, "file", "by the simulation"))(() =>
+    Call.reading(s"read ${nameOf(path)}", () => UnreadableFile(path, "file", "injected by the simulation"))(() =>
       files.read(path)
     )
   )
@@ -37,7 +37,7 @@ final class SimulatedIO(
 
   override def write(path: String, contents: Array[Byte]): Unit = {
     val file = StoredFile(path, contents, operation())
-    def failed = StorageFailed.at("write", path, "by the simulation")
+    def failed = StorageFailed.at("write", path, "injected by the simulation")
     caller(Call(
       s"write ${nameOf(path)}",
       CallFault.all,
@@ -59,14 +59,14 @@ final class SimulatedIO(
       s"create ${nameOf(path)}",
       CallFault.all,
       () => files.createExclusively(path, contents),
-      () => StorageFailed.at("create", path, "by the simulation"),
-      () => CommitStateUnknown("the table", Some(path), "by the simulation", None),
+      () => StorageFailed.at("create", path, "injected by the simulation"),
+      () => CommitStateUnknown("the table", Some(path), "injected by the simulation", None),
       lateWrite(file)
     ))
   }
 
   override def replace(path: String, contents: Array[Byte]): Unit = {
-    def failed = StorageFailed.at("replace", path, "by the simulation")
+    def failed = StorageFailed.at("replace", path, "injected by the simulation")
     def put(): Unit = files.replace(path, contents)
     caller(Call(s"replace ${nameOf(path)}", CallFault.all, () => put(), () => failed, () => failed, () => put()))
   }
@@ -74,7 +74,7 @@ final class SimulatedIO(
   override def delete(path: String): Unit = {
     def failed = {
       store.excuse(path, "its deletion failed")
-      StorageFailed.at("delete", path, "by the simulation")
+      StorageFailed.at("delete", path, "injected by the simulation")
     }
     // A late request deletes no metadata file of the file-system catalog, such as v2.metadata.json: the name contains
     // only the version number, so another commit may have created a file with the same name in the meantime.

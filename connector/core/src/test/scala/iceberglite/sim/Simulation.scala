@@ -71,7 +71,7 @@ final class Simulation(seed: Long, stay: Double, rate: Double) {
         call.run()
       case CallFault.OutOfMemory =>
         call.run()
-        throw new OutOfMemoryError("by the simulation")
+        throw new OutOfMemoryError("injected by the simulation")
       case CallFault.DiesBefore => die()
       case CallFault.DiesAfter =>
         call.run()

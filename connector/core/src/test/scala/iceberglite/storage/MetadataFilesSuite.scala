@@ -75,7 +75,7 @@ class MetadataFilesSuite extends AnyFunSuite {
   }
 
   for (codec <- MetadataCompression.all)
-    test(s"a version is compared with the beginning of its file, with the codec ${codec.name}") {
+    test(s"only the beginning of a metadata file is compared with a known version, with the codec ${codec.name}") {
       val io = new MemoryFileIO
       val current = metadata.edited(lastSequenceNumber = 5, lastUpdatedMs = 1000, currentSnapshotId = Some(7))
       val wide = current.edited(schemas = current.schemas.map { schema =>

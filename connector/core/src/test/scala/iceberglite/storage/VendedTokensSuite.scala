@@ -15,7 +15,10 @@ import org.apache.hadoop.fs.azurebfs.extensions.SASTokenProvider
 import org.apache.hadoop.fs.azurebfs.services.AuthType
 import org.scalatest.funsuite.AnyFunSuite
 
-/** Returns tokens that are numbered by the renewals of each request. The request is the time at which they expire. */
+/**
+ * Returns tokens that contain the number of renewals that the same request has had. The request is the time in
+ * milliseconds at which the tokens expire.
+ */
 class TokenSource extends CredentialSource {
   override def renew(request: String): VendedSettings = {
     val count = CountingSource.of(s"token $request").incrementAndGet()
@@ -103,7 +106,7 @@ class VendedTokensSuite extends AnyFunSuite {
     assert(renewed.getToken == "t" && Option(renewed.getExpirationTimeMilliSeconds).isEmpty)
   }
 
-  test("the file system of Azure gets the signature of each account, which the server names by its host or its name") {
+  test("the file system of Azure gets the signature of each account, whether the server states the host or the name") {
     val conf = configured(tokens)
     assert(sas(adls(conf, host), "account") == "sas0")
     assert(sas(adls(conf, "other.dfs.core.windows.net"), "other") == "sas-of-other")
@@ -139,7 +142,9 @@ class VendedTokensSuite extends AnyFunSuite {
     assert(CountingSource.of(s"token $expiresMs").get == 1)
   }
 
-  test("files are opened with the newest token, also by a process that receives the access to files of a table") {
+  test(
+    "a deserialized FileIO opens files with the token of its table, or with a renewed one if the token has expired"
+  ) {
     val local = Files.createTempFile("token", ".bin")
     Files.write(local, Array[Byte](7))
     val base = new Configuration(false)

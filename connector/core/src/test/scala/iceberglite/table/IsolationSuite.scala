@@ -90,7 +90,9 @@ class IsolationSuite extends AnyFunSuite {
     }
   }
 
-  test("replacing a partition conflicts only with files added concurrently to the same partition") {
+  test(
+    "replacing a partition conflicts with a concurrent append to this partition, and not with one to another partition"
+  ) {
     withTable { read =>
       commit(read, new FastAppend(Vector(fileOf("a", "theirs"))))
       val action = new ReplacePartitions(Vector(fileOf("a", "mine")), since(read, IsolationLevel.Serializable))
@@ -204,7 +206,10 @@ class IsolationSuite extends AnyFunSuite {
     t.commitOn(read, mine)
   }
 
-  test("commits of rows outside the statement's filter by two other writers do not conflict", CommitRules.disjoint) {
+  test(
+    "an overwrite at snapshot isolation tolerates an overwrite of other rows, and removes a file appended concurrently",
+    CommitRules.disjoint
+  ) {
     val t = Actions.unpartitionedTable(V2)
     t.append(file("low", ids = (0, 9)), file("high", ids = (10, 19)))
     val read = t.table

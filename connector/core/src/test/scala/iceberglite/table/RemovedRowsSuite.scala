@@ -9,7 +9,7 @@ import iceberglite.table.Actions._
 import iceberglite.table.TestTables.fileOf
 import iceberglite.table.action.DeleteFiles
 
-/** Tests the number of rows that an overwrite has removed. Each data file has 10 rows. */
+/** Tests [[RemovedRows]], which counts the live rows of the data files that a commit removed. Each file has 10 rows. */
 class RemovedRowsSuite extends AnyFunSuite {
   private val (a, b) = (fileOf("a", "a"), fileOf("b", "b"))
 
@@ -25,7 +25,9 @@ class RemovedRowsSuite extends AnyFunSuite {
     RemovedRows.count(actions.table, actions.table.currentSnapshot.get)
   }
 
-  test("rows that deletes of a single data file had deleted are not counted") {
+  test(
+    "rows that were deleted before are not counted if each delete file or deletion vector applies to one data file"
+  ) {
     assert(removed(FormatVersion.V2).contains(20))
     val deletes = positionDeletes("d", a).copy(recordCount = 3)
     assert(removed(FormatVersion.V2, _ => Vector(deletes)).contains(17))
@@ -44,7 +46,7 @@ class RemovedRowsSuite extends AnyFunSuite {
     }
   }
 
-  test("the number is unknown if only the rows of delete files show which rows were live") {
+  test("the number is unknown if the contents of delete files must be read to determine which rows were live") {
     val twice = Seq("d", "e").map(name => (_: Actions) => Vector(positionDeletes(name, a)))
     assert(removed(FormatVersion.V2, twice: _*).isEmpty)
     assert(removed(FormatVersion.V2, _ => Vector(positionDeletes("d", a, fileOf("a", "other")))).isEmpty)

@@ -113,7 +113,7 @@ class ExtensionsSuite extends AnyFunSuite with SharedSession {
     assert(session.table(t).isEmpty)
   }
 
-  test("statements of Spark that begin like statements of the extensions are unchanged") {
+  test("statements of Spark that begin like statements of the extensions still run as statements of Spark") {
     sql("CREATE TABLE spark_catalog.default.parts (id INT, field INT) USING parquet PARTITIONED BY (field)")
     try {
       sql("ALTER TABLE spark_catalog.default.parts ADD PARTITION (field = 1)")

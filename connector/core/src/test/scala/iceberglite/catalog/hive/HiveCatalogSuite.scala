@@ -122,7 +122,7 @@ class HiveCatalogSuite extends HiveTests {
     withoutWarehouse.close()
   }
 
-  onHive("a database has its default location if the case of the directory's name differs") { hive =>
+  onHive("the default location of a database is recognized even if the case of the directory's name differs") { hive =>
     val catalog = hive.open()
     def owned(database: String, location: String): Boolean = {
       catalog.createNamespace(Vector(database), Map("location" -> s"${hive.warehouse}/$location"))

@@ -27,7 +27,10 @@ class HivePeerSuite extends HiveTests {
   private def appendWithPeer(table: PeerTable, path: String): Unit =
     table.newFastAppend().appendFile(PeerFiles.dataFile(file(path), PeerSpec.unpartitioned)).commit()
 
-  /** Returns the parts of a Metastore table that must be equal. Constants replace the times, UUIDs and locations. */
+  /**
+   * Returns the parts of a Metastore table that must be equal for this library and Apache Iceberg. Constants replace
+   * the times, UUIDs and locations.
+   */
   private def comparable(table: HiveTable): (String, String, String, String, Map[String, AnyRef]) = {
     val parameters: Map[String, AnyRef] = table.getParameters.asScala.toMap.map {
       case (key, _) if Set("uuid", "transient_lastDdlTime")(key) || key.endsWith("_location") => key -> "another"

@@ -99,7 +99,7 @@ final class ThriftProxy(uri: String) extends AutoCloseable {
 
 object ThriftProxy {
 
-  /** What happens to a call. */
+  /** What happens to a call: the connection breaks, or an action runs first. */
   sealed trait Fault
 
   /** The connection breaks before the server receives the call. */

@@ -123,7 +123,9 @@ class RestScanPlanningSuite extends AnyFunSuite {
     }
   }
 
-  test("a filter on geometries is not sent: the files and their rows are tested here, and all files are requested") {
+  test(
+    "a filter on geometries is sent only as not-null and without a row limit, and is then applied to files and rows"
+  ) {
     val columns = schema.copy(fields = schema.fields :+ NestedField.optional(3, "g", GeometryType(DefaultCrs)))
     val spatial = NewTable(columns, byCategory().partitioning, Vector.empty, location, Map("format-version" -> "3"))
       .metadata(new UUID(0, 7), 1000L)

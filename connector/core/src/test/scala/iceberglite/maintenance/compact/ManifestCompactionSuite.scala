@@ -24,7 +24,10 @@ class ManifestCompactionSuite extends AnyFunSuite {
     assert(rewrite(actions.table) == ManifestRewriteResult.Empty)
   }
 
-  test("a rewrite that finds nothing to do after that of another writer does not report its counts", ManifestsOnly) {
+  test(
+    "a rewrite that finds its manifests already rewritten by another writer reports no counts of its own",
+    ManifestsOnly
+  ) {
     val actions = withManifests(3)
     val read = actions.table
     assert(rewrite(read) == ManifestRewriteResult(3, 1))

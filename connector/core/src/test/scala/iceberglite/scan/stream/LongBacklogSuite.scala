@@ -148,7 +148,7 @@ class LongBacklogSuite extends AnyFunSuite {
 
   for ((commits, heap) <- Seq(2000 -> "64m", 100000 -> "512m"))
     test(
-      s"a stream reads 2000 files of a backlog of $commits commits with a heap of $heap, and only their manifests",
+      s"a stream reads 2000 files of a backlog of $commits commits with a heap of $heap, and no other manifests",
       ManifestsOnly +: (if (commits > 2000) Seq(Slow) else Nil): _*
     ) {
       val Array(metadata, most, files, reads) = run(commits, heap)

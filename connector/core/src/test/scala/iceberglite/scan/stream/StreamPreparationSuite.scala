@@ -42,7 +42,8 @@ class StreamPreparationSuite extends AnyFunSuite {
     t.io.reads.get - before
   }
 
-  test("a commit that several batches divide is read once", ManifestsOnly) {
+  // `ManifestsOnly`: other formats of metadata trees read other numbers of files.
+  test("a commit whose files are split over several batches is read once", ManifestsOnly) {
     val t = testTable()
     t.append((0 until 10).map(i => file(s"f$i")): _*)
     val p = planner()
@@ -80,7 +81,7 @@ class StreamPreparationSuite extends AnyFunSuite {
       p.prepare(state(t), first.to, oneFile)
       p.awaitPreparation()
     }
-    assert(reads <= 4, "the manifest lists and manifests of at most two commits")
+    assert(reads <= 4, "the commit of the batch and at most one later commit, each with a manifest list and a manifest")
   }
 
   test("the preparation of a batch ends when the stream is closed") {
@@ -133,7 +134,7 @@ class StreamPreparationSuite extends AnyFunSuite {
   }
 
   test(
-    "a planner that is closed does not wait for its preparation, which ends after the commits that it reads",
+    "closing a planner does not wait for its preparation, which ends after the commits that are being read",
     ManifestsOnly
   ) {
     val t = testTable()
@@ -151,7 +152,7 @@ class StreamPreparationSuite extends AnyFunSuite {
       } finally storage.release()
       p.awaitPreparation()
     }
-    assert(reads <= 4, "the manifest lists and manifests of the two commits that are read together")
+    assert(reads <= 4, "at most two commits are read in parallel, each with its manifest list and its manifest")
   }
 
   test("after a rollback, the commits that were read in advance are not returned") {

@@ -13,7 +13,10 @@ import iceberglite.spark.{SharedSession, SparkCatalog}
 import iceberglite.spark.error.StatementError
 import iceberglite.spec.IcebergError.ValidationFailed
 
-/** Tests encrypted tables in a REST catalog and in a Hive Metastore, where Apache Iceberg supports them. */
+/**
+ * Tests encrypted tables in a REST catalog and in a Hive Metastore. Apache Iceberg 1.12 can decrypt only those in the
+ * Metastore.
+ */
 @Slow
 class EncryptedCatalogsSuite extends AnyFunSuite with SharedSession {
   private lazy val warehouse = newDirectory("hive").toUri.toString
@@ -75,7 +78,8 @@ class EncryptedCatalogsSuite extends AnyFunSuite with SharedSession {
     session.sql(s"ALTER TABLE $lite SET BLOOM INDEX (id)")
     session.sql(s"CALL enc.system.compute_table_stats(table => '$ns.t', bloom_index_only => true)")
     val plan = session.sql(s"CALL enc.system.maintain(table => '$ns.t', dry_run => true)").collect()
-    // The server does not preserve the key metadata of the index, but the key.
+    // The server drops the field `key-metadata` of the index file from the table metadata, but keeps the key of the
+    // file. Therefore the index can still be read, and is not computed again.
     assert(!plan.exists(s => s.getString(0) == "compute_table_stats" && s.getString(1) == "planned"), plan.mkString)
     assert(session.sql(s"SELECT id FROM $lite WHERE id = 7").count() == 1)
     session.sql(s"DELETE FROM $lite WHERE id < 5")
@@ -88,7 +92,7 @@ class EncryptedCatalogsSuite extends AnyFunSuite with SharedSession {
     session.sql(s"DROP NAMESPACE enc.$ns")
   }
 
-  test("a table whose metadata file no longer has the key id in the Metastore is not loaded") {
+  test("a table is not loaded if the key id in its metadata file differs from the key id that the Metastore stores") {
     val session = configured(SharedSession.liteExtensions, "hive")
     session.sql(s"CREATE NAMESPACE IF NOT EXISTS enc.$ns")
     val t = s"enc.$ns.changed"

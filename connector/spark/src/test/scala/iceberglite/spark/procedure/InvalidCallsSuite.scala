@@ -9,11 +9,12 @@ import iceberglite.FilesBelow
 import iceberglite.spark.rowlevel.StatementFixture
 
 /**
- * Tests invalid calls of procedures: a wrong name, type or option, a condition that does not select files, and a
- * location of another table. Most errors state the position and, for a wrong name, the closest match. A rejected call
- * changes nothing.
+ * Tests invalid calls of procedures: a wrong name, type or option, a condition that cannot be evaluated on the metadata
+ * of files, and a location of another table. Most errors state the position and, for a wrong name, the closest match. A
+ * rejected call changes nothing.
  */
 class InvalidCallsSuite extends AnyFunSuite with StatementFixture {
+  // Two tables with rows, in format version 2.
   private lazy val table: String = filled(2, "merge-on-read")
   private lazy val other: String = filled(2, "merge-on-read")
 
@@ -101,7 +102,7 @@ class InvalidCallsSuite extends AnyFunSuite with StatementFixture {
       "coalesce(n, 0) % 2 = 0" -> "No part of it can be evaluated on files",
       "id IN (SELECT 1)" -> "It must not contain a subquery"
     )
-  ) test(s"the condition $condition of $procedure is rejected, because it does not select files") {
+  ) test(s"the condition $condition of $procedure is rejected with its position and the reason") {
     val where = s"'$condition'"
     val call = s"$procedure(table => '${inCatalog(table)}', where => $where)"
     assertRejected(call, where, "INVALID_PARAMETER_VALUE", reason)

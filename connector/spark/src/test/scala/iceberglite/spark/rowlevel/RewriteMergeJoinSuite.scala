@@ -77,7 +77,10 @@ class RewriteMergeJoinSuite extends AnyFunSuite with WriteFixture with AdaptiveS
     "WHEN MATCHED THEN UPDATE SET p = t.p + u.p"
   )
 
-  test("a target row that matches several source rows is never written twice, even if no clause applies to it", Slow) {
+  test(
+    "if several source rows match a target row without clauses, copy-on-write fails, and merge-on-read keeps the row",
+    Slow
+  ) {
     for ((mode, threshold) <- Seq("copy-on-write" -> "10MB", "copy-on-write" -> "-1", "merge-on-read" -> "10MB")) {
       val t = filledTable(mode)
       val doubled = "(SELECT id DIV 2 AS id FROM range(20)) u"
@@ -163,7 +166,7 @@ class RewriteMergeJoinSuite extends AnyFunSuite with WriteFixture with AdaptiveS
     val plan = planOf(s"MERGE INTO $t t USING $source ON t.id = u.id $upsert")
     val (broadcast, sorted) = joins(plan)
     assert(broadcast >= 2 && sorted == 0 && sortsAndShuffles(plan).isEmpty, plan.treeString)
-    assert(rows(s"SELECT count(*) FROM $t.files").head.getLong(0) <= 6, "new rows share files with old rows")
+    assert(rows(s"SELECT count(*) FROM $t.files").head.getLong(0) <= 6, "the MERGE wrote too many files")
   }
 
   test("the metrics of a MERGE count inserted, updated and copied rows", Slow) {

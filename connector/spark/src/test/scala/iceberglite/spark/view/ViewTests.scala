@@ -49,7 +49,7 @@ trait ViewTests extends SharedSession { self: Suite =>
     viewCatalog(catalog).loadView(TableIdentifier(Vector(namespace), name)).metadata
   }
 
-  /** Returns the Spark condition with which a statement fails. */
+  /** Returns the name of the error condition (in Spark 3.5 the error class) with which a statement fails. */
   protected def condition(statement: String): String =
     intercept[AnalysisException](sql(statement).collect()).getErrorClass
 }

@@ -15,6 +15,7 @@ import iceberglite.spark.SharedSession
 class AutoCompactionSuite extends AnyFunSuite with CompactionFixture {
   override lazy val spark: SparkSession = SharedSession.liteExtensions
 
+  /** Creates a table without a distribution of the written rows, so that each INSERT adds a file per task. */
   private def create(pairs: (String, String)*): String = {
     val t = newTable()
     sql(s"CREATE TABLE $t (id BIGINT, p INT) USING iceberg PARTITIONED BY (p) " +
@@ -59,7 +60,10 @@ class AutoCompactionSuite extends AnyFunSuite with CompactionFixture {
     assert(filesIn(t, 1) == 5 && rows(s"SELECT * FROM $t").size == 10)
   }
 
-  test("max-files and max-bytes limit the number and the total size of the files that one compaction replaces", Slow) {
+  test(
+    "a compaction replaces at most max-files files and max-bytes bytes, or nothing if these are fewer than 4 files",
+    Slow
+  ) {
     val t = create(enabled :+ ("iceberg-lite.auto-compact.max-files" -> "3"): _*)
     (1 to 4).foreach(insert(t, _, 1))
     assert(filesIn(t, 1) == 4)

@@ -55,6 +55,7 @@ class WholeFilesWithDeletesSuite extends AnyFunSuite with SharedSession {
     assert(result == sorted(s"SELECT file_path, record_count FROM $peerTable.delete_files"))
   }
 
+  /** Returns the number of delete files of the table, which Apache Iceberg reads. */
   private def deleteFiles(table: String): Long =
     rows(s"SELECT count(*) FROM ${peer(table)}.delete_files").head.getLong(0)
 

@@ -14,9 +14,9 @@ import iceberglite.spec.types.{NestedField, PrimitiveType}
 import iceberglite.table.action.RowDelta
 
 /**
- * Commits row-level deletes of every kind that the table's format version supports to a random table. DELETE statements
- * of Apache Iceberg write position deletes or deletion vectors. This class also writes equality deletes and deletion
- * vectors itself.
+ * Commits row-level deletes to a random table. All kinds of deletes occur that the table's format version supports.
+ * DELETE statements of Apache Iceberg write position deletes or deletion vectors. This class also writes equality
+ * deletes and deletion vectors itself.
  */
 final private[soundness] class RandomDeletes(target: EvolvingTable, random: Random) {
 

@@ -43,7 +43,7 @@ trait SinkFixture extends WriteFixture { self: Suite =>
       } finally running.stop()
     }
 
-    /** Runs the query into a table for the given rows, with one micro-batch for each element. */
+    /** Runs the query into a table, with one micro-batch for each of the given batches of rows. */
     def into(t: String)(batches: Seq[(Long, String)]*): StreamingQuery =
       run(_.toTable(t))(batches.foreach(add(_)))
 
