@@ -166,7 +166,7 @@ class CatalogSuite extends AnyFunSuite {
     append(table, "y")
     val replaced = staged.commit()
     assert(liveFiles(replaced) == Vector("new"))
-    assert(replaced.metadata.snapshots.size == 3, "no snapshot is lost")
+    assert(replaced.metadata.snapshots.size == 3, "no snapshot must be lost")
   }
 
   onAll("replacing a table that does not exist fails") { (catalog, _) =>

@@ -183,7 +183,7 @@ class HadoopCatalogSuite extends AnyFunSuite {
       assert(!files.exists(s"$metadata/v3.metadata.json"))
       val table = append(old, "mine")
       assert(liveFiles(table).size == 7 && table.metadataLocation.endsWith("v8.metadata.json"))
-      assert(!files.exists(s"$metadata/v3.metadata.json"), "the metadata file of the failed attempt is deleted")
+      assert(!files.exists(s"$metadata/v3.metadata.json"), "the metadata file of the failed attempt must be deleted")
       assert(liveFiles(opened(files).table(Id)).size == 7)
     }
   }
@@ -287,10 +287,10 @@ class HadoopCatalogSuite extends AnyFunSuite {
       val counting = new FaultyFileIO(files, Int.MaxValue, Fault.Refused)
       val countedCatalog = opened(counting)
       append(new Table(table.id, table.name, table.version, counting, countedCatalog), "more")
-      assert(counting.calls <= 6, "parent's list, manifest, manifest list, metadata, check of the version, hint")
+      assert(counting.calls <= 6, "expected: parent's list, manifest, manifest list, metadata, version check, hint")
       val loading = new FaultyFileIO(files, Int.MaxValue, Fault.Refused)
       opened(loading).table(Id)
-      assert(loading.calls <= 4, "hint, metadata, and two names of a newer version")
+      assert(loading.calls <= 4, "expected: hint, metadata, and two names of a newer version")
     }
   }
 

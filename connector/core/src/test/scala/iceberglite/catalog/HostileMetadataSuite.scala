@@ -84,9 +84,7 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
     }
   }
 
-  test(
-    "dropping a table by path keeps files of another table, even if the dropped table has its location or data path"
-  ) {
+  test("dropping a table by path keeps another table's files, even if it has that table's location or data path") {
     val paths = new PathTables(io)
     val victim = filled(hadoop(), Victim)
     val evil = directory.resolve("outside/evil")
@@ -109,7 +107,7 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
   private def metadataFiles(of: Table): Vector[String] =
     io.list(s"${of.location}/metadata").map(_.path).filter(_.endsWith(".metadata.json")).sorted
 
-  test("a commit does not delete another table's metadata files, even if its metadata log lists them (JDBC catalog)") {
+  test("a commit keeps another table's metadata files, even if its own log lists them (JDBC catalog)") {
     val catalog = jdbc("a")
     val victim = filled(catalog, Victim)
     for {
@@ -126,9 +124,7 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
     catalog.close()
   }
 
-  test(
-    "a commit does not delete another table's metadata files, even if its metadata log lists them (file-system catalog)"
-  ) {
+  test("a commit keeps another table's metadata files, even if its own log lists them (file-system catalog)") {
     val catalog = hadoop()
     val victim = filled(catalog, Victim)
     val evil = warehouse.resolve("db/evil")
@@ -232,7 +228,7 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
     val secondVictim = filled(catalog, Victim.copy(name = "v2"))
     catalog.rename(secondVictim.id, Victim.copy(name = "v3"))
     assert(catalog.drop(Victim.copy(name = "v3"), purge = true))
-    assert(!Files.exists(warehouse.resolve("db/v2/data/x.parquet")), "purging a renamed table deletes its files")
+    assert(!Files.exists(warehouse.resolve("db/v2/data/x.parquet")), "purging a renamed table must delete its files")
     catalog.create(Victim, unpartitioned())
     catalog.drop(Victim, purge = true)
     assert(liveFiles(catalog.table(renamed)).forall(io.exists) && io.exists(catalog.table(renamed).metadataLocation))
@@ -286,7 +282,7 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
       s"$place/data/file.parquet"
     )
     assertFilesKept(catalog.drop(Evil, purge = true), isAttackersFile)
-    assert(!Files.exists(place.resolve("data/x.parquet")), "its own files are deleted")
+    assert(!Files.exists(place.resolve("data/x.parquet")), "the purged table's own files must be deleted")
     val directories = hadoop()
     directories.create(Evil.copy(name = "other"), unpartitioned())
     Files.createSymbolicLink(warehouse.resolve("db/other/data"), target)
@@ -351,9 +347,7 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
     catalog.close()
   }
 
-  test(
-    "a purge keeps another table's manifest lists, manifests and metadata files if the purged table references them"
-  ) {
+  test("a purge keeps another table's metadata files, manifest lists and manifests that the purged table lists") {
     val catalog = jdbc("a")
     val victim = filled(catalog, Victim)
     val snapshot = victim.currentSnapshot.get

@@ -115,7 +115,7 @@ class ViewOperationsSuite extends AnyFunSuite {
       } finally catalog.dropView(other)
       // The server of a REST catalog decides which files it deletes.
       if (fixture.kind != "rest")
-        assert(catalog.loadView(View) == created, "dropping one of two names keeps the metadata file")
+        assert(catalog.loadView(View) == created, "dropping one of two names must keep the metadata file")
     }
   }
 

@@ -28,7 +28,7 @@ class VariantParserSuite extends AnyFunSuite {
       val variant = encoded(mapper.writeValueAsString(node))
       assert(mapper.readTree(VariantJson.text(variant.metadata, variant.value)) == node)
       val again = VariantEncoding.encode(VariantJson.node(variant.metadata, variant.value))
-      assert(again == variant, "encoded a second time")
+      assert(again == variant, "the variant after it is encoded a second time")
     }
   }
 

@@ -79,7 +79,7 @@ class EncryptedTableSuite extends AnyFunSuite with EncryptedTables {
     assert(!failing.tableExists(id))
     val table = create(open())
     intercept[StorageFailed](append(failing.table(id), "1"))
-    assert(metadataFiles(".avro").isEmpty, "the files of the failed commit were deleted")
+    assert(metadataFiles(".avro").isEmpty, "the files of the failed commit must be deleted")
     assert(names(append(table, "1")) == Set("1"))
   }
 

@@ -201,7 +201,7 @@ class PartitionStatisticsPeerSuite extends AnyFunSuite with TemporaryDirectory {
       val computed = PartitionStatisticsFiles.compute(io, metadata, snapshot)
       val theirs = PartitionStatisticsFiles.read(io, metadata, metadata.partitionStatistics.head)
       assert(theirs.sorted(PartitionStatistics.ordering) == computed)
-      assert(theirs.map(_.partition) == computed.map(_.partition), "the rows have the same order")
+      assert(theirs.map(_.partition) == computed.map(_.partition), "the rows must have the same order")
 
       val ours = PartitionStatisticsFiles.write(io, metadata, snapshot, new UUID(0, 1)).get
       val registered = ImmutableGenericPartitionStatisticsFile.builder.snapshotId(ours.snapshotId)

@@ -194,7 +194,7 @@ class ReadBackSuite extends AnyFunSuite with TemporaryDirectory {
     t.commitOn(read, new RowDelta(Vector(byKey, t.deleteIds("k2", "a", 5)), isolation = snapshot(read)))
     val small = t.data("c", "c2", 20, 21, 22)
     t.commitOn(read, new RewriteFiles(inPartition("c").filter(_.content == Content.Data), Vector(small), id(read)))
-    assert(t.liteRows.filter(_._2 == "c") == Set(20L -> "c", 22L -> "c"), "the equality delete applies")
+    assert(t.liteRows.filter(_._2 == "c") == Set(20L -> "c", 22L -> "c"), "the equality delete must apply")
     Seq("c", "a").foreach { c =>
       val ids = t.liteRows.filter(_._2 == c).map(_._1).toVector.sorted
       t.commit(new RewriteFiles(inPartition(c), Vector(t.data(c, s"${c}9", ids: _*)), id(t.table)))

@@ -99,7 +99,7 @@ class BloomIndexSuite extends AnyFunSuite with BloomIndexFixture {
     assert(t.plan(Not(equal(20))) == paths(a, b, c) && t.plan(Not(in(1, 2, 3))) == paths(a, b, c))
     assert(t.plan(GreaterThan(Term.Named("id"), LongLiteral(5))) == paths(a, b, c))
     assert(t.plan(Or(equal(1), IsNull(Term.Named("name")))) == paths(a, b, c))
-    assert(t.plan(in(100L to 200L: _*)) == paths(a, b, c), "more values than the index is used for")
+    assert(t.plan(in(100L to 200L: _*)) == paths(a, b, c), "the filter has more values than the index is used for")
   }
 
   test(
@@ -200,7 +200,7 @@ class BloomIndexSuite extends AnyFunSuite with BloomIndexFixture {
       assert(t.plan(equal(1)).contains(files(0).path) && t.plan(equal(2), first).contains(files(1).path))
       val before = t.read.get
       t.index()
-      assert(t.read.get == before, "the filters exclude nothing, and are not computed again")
+      assert(t.read.get == before, "filters that exclude nothing must not be computed again")
       assert(t.plan(equal(2)).size == 2)
     }
 
@@ -247,7 +247,7 @@ class BloomIndexSuite extends AnyFunSuite with BloomIndexFixture {
     assert(t.plan(equal(83)).size == 8)
     t.actions.store.write(path, valid)
     t.actions.commit(new UpdateProperties(Map("iceberg-lite.bloom-index.max-read-bytes" -> "100")))
-    assert(t.plan(equal(83)).size == 8, "the directories are larger than allowed")
+    assert(t.plan(equal(83)).size == 8, "the index must not be used, because its directories are larger than allowed")
   }
 
   test("the filters of a file are used only if its path, size and number of rows have not changed") {
@@ -270,14 +270,17 @@ class BloomIndexSuite extends AnyFunSuite with BloomIndexFixture {
     val indexed = new Synthetic(files)
     val blobs = ComputeBloomIndex(t.table, t.table.currentSnapshot.get, indexed)
     val file = ComputeTableStatistics.register(t.table, t.table.currentSnapshot.get, Vector.empty, others = blobs)._2
-    assert(file.fileSizeInBytes < files * (32 + 160) + 10000, "32 bytes and 100 values with 1.25 bytes for each file")
+    assert(
+      file.fileSizeInBytes < files * (32 + 160) + 10000,
+      "expected for each file: 32 bytes, and 100 values with 1.25 bytes each"
+    )
     val io = new CountingRanges(t.actions.store)
     val found = t.plan(equal(500L * files), io = io)
     assert(found.size < files * 0.03 + 2)
     val key = 100L * (files / 2)
     assert(t.plan(equal(key)).contains(s"mem://t/data/f${files / 2}"))
     val ofIndex = io.ranges.get
-    assert(ofIndex <= 4 + file.fileSizeInBytes / (8 << 20), "magic, footer, directory, and requests of 8 MB")
+    assert(ofIndex <= 4 + file.fileSizeInBytes / (8 << 20), "expected: magic, footer, directory, and requests of 8 MB")
     assert(io.bytes.get <= file.fileSizeInBytes + (1 << 15) + 4)
   }
 

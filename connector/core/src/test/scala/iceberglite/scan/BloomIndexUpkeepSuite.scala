@@ -37,9 +37,7 @@ class BloomIndexUpkeepSuite extends AnyFunSuite with BloomIndexFixture {
       .foreach(path => assert(ids(path).isEmpty, path))
   }
 
-  test(
-    "the smallest filters are used, as many as the limit allows; none is used if the data files are smaller"
-  ) {
+  test("the smallest filters are used, as many as the limit allows; none is used if the data files are smaller") {
     val t = new Indexed(Vector(id), "id")
     val large = t.write((0 until 2000).map(i => Record.of(2L * i)))
     val small = (0 until 4).map(i => t.write(Seq(Record.of(2L * i))))
@@ -58,7 +56,10 @@ class BloomIndexUpkeepSuite extends AnyFunSuite with BloomIndexFixture {
     val blobs = ComputeBloomIndex(u.table, u.table.currentSnapshot.get, new Numbered)
     ComputeTableStatistics.register(u.table, u.table.currentSnapshot.get, Vector.empty, others = blobs)
     val io = new CountingRanges(u.actions.store)
-    assert(u.plan(equal(7), io = io).size == 5 && io.bytes.get < 1000, "a directory of 164 bytes for 100 bytes")
+    assert(
+      u.plan(equal(7), io = io).size == 5 && io.bytes.get < 1000,
+      "no filter must be read, because the directory is larger than all files"
+    )
   }
 
   test("a wrong record count does not make a batch of files larger than allowed") {
@@ -89,7 +90,7 @@ class BloomIndexUpkeepSuite extends AnyFunSuite with BloomIndexFixture {
     def isOld = StatisticsHealth.of(t.table.metadata).isBloomIndexOld
     val Vector(a, b, c) = Vector(t.ids(1, 10), t.ids(2, 20), t.ids(3, 30))
     t.actions.append(a)
-    assert(extended(a).isEmpty && t.read.get == 0, "there is no index")
+    assert(extended(a).isEmpty && t.read.get == 0, "nothing must be computed, because there is no index")
     t.index()
     t.actions.append(b, c)
     val partial = extended(b)
@@ -102,7 +103,7 @@ class BloomIndexUpkeepSuite extends AnyFunSuite with BloomIndexFixture {
     t.actions.append(t.ids(4))
     val error = intercept[ValidationFailed](extended(t.ids(5)))
     assert(error.message.startsWith("The Bloom index of column id was computed with another value of"))
-    assert(t.plan(equal(1)).size == 2, "the index is not replaced by one of only the added file")
+    assert(t.plan(equal(1)).size == 2, "the index must not be replaced by one of only the added file")
   }
 
   test("the health of a table is computed even if its list of indexed columns is invalid") {

@@ -39,7 +39,7 @@ class LimitedPlanSuite extends AnyFunSuite {
     val reads = t.io.reads.get
     val plan = scan(t).plan(Some(7))
     assert(names(plan) == Vector("f39"))
-    assert(t.io.reads.get == reads + 2, "the manifest list and one manifest are read")
+    assert(t.io.reads.get == reads + 2, "only the manifest list and one manifest must be read")
     assert(plan.report == ScanReport("lite.db.t", Some(40), 40, 39, Some(40), 0, 1, 10, 1000))
   }
 

@@ -117,7 +117,7 @@ class SplitsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       val positions = groups.flatten.map(t => (order.indexOf(t.file.path), t.start))
       assert(positions == positions.sorted)
       val weights = groups.map(_.map(Splits.weight(_, 0)).sum)
-      assert(weights.sliding(2).filter(_.size == 2).forall(_.sum > size), "adjacent groups do not fit into one")
+      assert(weights.sliding(2).filter(_.size == 2).forall(_.sum > size), "adjacent groups must not fit into one")
     }
   }
 

@@ -78,7 +78,7 @@ class TableScanSuite extends AnyFunSuite {
     assert(names(p) == Vector("a1", "a2") && p.tasks.forall(_.residual == AlwaysTrue))
     assert(p.report == ScanReport("lite.db.t", Some(2), 2, 1, Some(4), 1, 2, 20, 2000))
     assert(p.report.skippedFiles.contains(2L) && p.report.readManifests == 1)
-    assert(t.io.reads.get == reads + 2, "the manifest list and one manifest are read")
+    assert(t.io.reads.get == reads + 2, "only the manifest list and one manifest must be read")
     assert(p.report.toString == "files 2 of 4, manifests 1 of 2, records 20, bytes 2000")
   }
 
@@ -168,7 +168,7 @@ class TableScanSuite extends AnyFunSuite {
     t.append(positionDeletes("d", partition = part("a")))
     val reads = t.io.reads.get
     assert(deletes(plan(t, equalTo("category", "b"))) == Map("b1" -> Vector()))
-    assert(t.io.reads.get == reads + 2, "the manifest list and the data manifest are read")
+    assert(t.io.reads.get == reads + 2, "only the manifest list and the data manifest must be read")
   }
 
   test("delete manifests older than all planned data files are not read", ScanRules.positionSequence) {
@@ -177,7 +177,7 @@ class TableScanSuite extends AnyFunSuite {
     t.append(file("d1", part("d")))
     val reads = t.io.reads.get
     assert(deletes(plan(t, equalTo("category", "d"))) == Map("d1" -> Vector()))
-    assert(t.io.reads.get == reads + 2, "the manifest list and the data manifest are read")
+    assert(t.io.reads.get == reads + 2, "only the manifest list and the data manifest must be read")
   }
 
   test("entries of delete manifests with the status deleted are ignored", ScanRules.deletedEntries) {

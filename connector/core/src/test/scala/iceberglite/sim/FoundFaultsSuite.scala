@@ -165,7 +165,7 @@ class FoundFaultsSuite extends AnyFunSuite {
       f.commit(f.table, change)
       assert(f.actualTable.properties.get("a").contains("b"))
       assert(f.actualTable.metadata.metadataLog.map(_.metadataFile).forall(f.clean.exists))
-      assert(f.versions == 4, "the table's creation, first, the property change and later")
+      assert(f.versions == 4, "expected: the table's creation, first, the property change and later")
     }
   }
 

@@ -51,7 +51,7 @@ class KnownFailuresSuite extends AnyFunSuite {
     assert(liveFiles(f.append("mine")) == Vector("first", "mine"))
     assert(f.script.isEmpty)
     assert(f.livePaths == Vector("first", "mine"))
-    assert(f.versions == 3, "the append was committed once")
+    assert(f.versions == 3, "the append must be committed once")
   }
 
   onEach("a commit with a lost acknowledgement succeeds even after later commits (Apache Iceberg 4673)") { f =>
@@ -67,9 +67,9 @@ class KnownFailuresSuite extends AnyFunSuite {
         f.script = Vector(f.swap -> fault)
         f.downAfterSwap = true
         val unknown = intercept[CommitStateUnknown](f.append("mine"))
-        assert(unknown.getMessage.contains("metadata"), "the message mentions the metadata")
+        assert(unknown.getMessage.contains("metadata"), "the message must mention the metadata")
         assert(!f.simulation.trace.exists(_.contains("delete")))
-        assert(f.livePaths == Vector("first", "mine"), "the commit was applied, and all its metadata can be read")
+        assert(f.livePaths == Vector("first", "mine"), "the commit must have been applied with all its metadata")
     }
 
   onEach("a writer that is interrupted while it checks the commit status deletes nothing (Apache Iceberg 3717)") {
@@ -78,7 +78,7 @@ class KnownFailuresSuite extends AnyFunSuite {
       f.downAfterSwap = true
       f.sleep = _ => throw new InterruptedException
       intercept[CommitStateUnknown](f.append("mine"))
-      assert(Thread.interrupted(), "the thread stays interrupted")
+      assert(Thread.interrupted(), "the thread must stay interrupted")
       assert(f.livePaths == Vector("first", "mine"))
   }
 
@@ -133,7 +133,7 @@ class KnownFailuresSuite extends AnyFunSuite {
     val setBranch = new SetRef("b", SnapshotRef.Branch(f.table.currentSnapshot.get.snapshotId))
     val unknown = intercept[CommitStateUnknown](f.commit(f.table, setBranch))
     assert(unknown.getMessage.contains("does not go back that far"))
-    assert(!f.actualTable.metadata.refs.contains("b"), "the removed branch is not created again")
+    assert(!f.actualTable.metadata.refs.contains("b"), "the removed branch must not be created again")
   }
 
   onEach("if a writer dies at any call, all metadata files that the table references can be read " +
@@ -162,16 +162,16 @@ class KnownFailuresSuite extends AnyFunSuite {
   onEach("a failed commit deletes only the files that it wrote (Apache Polaris 5057)") { f =>
     f.beforeSwap = () => f.appendByOther(s"race${f.versions}")
     intercept[CommitConflict](f.append("mine"))
-    assert(f.filesOfWriter.isEmpty, "after the last retry")
+    assert(f.filesOfWriter.isEmpty, "files must not be left after the last retry")
     f.beforeSwap = () => ()
     f.script = Vector("write snap-" -> CallFault.Refused)
     intercept[StorageFailed](f.append("mine", f.load()))
-    assert(f.filesOfWriter.isEmpty, "after a failed write")
+    assert(f.filesOfWriter.isEmpty, "files must not be left after a failed write")
     val isolation = Some(Isolation(IsolationLevel.Serializable, f.table.metadata.currentSnapshotId))
     val overwrite = new OverwriteFiles(AlwaysTrue, Vector(file("mine")), isolation)
     intercept[ConcurrentChange](f.commit(f.table, overwrite))
-    assert(f.filesOfWriter.isEmpty, "after a failed validation")
-    assert(f.livePaths.head == "first" && f.livePaths.size == 4, "the table still has the files of other writers")
+    assert(f.filesOfWriter.isEmpty, "files must not be left after a failed validation")
+    assert(f.livePaths.head == "first" && f.livePaths.size == 4, "the table must still have the files of other writers")
   }
 
   test("an overwrite by filter replaces the matching rows and keeps the others (the ClickHouse Spark connector)") {
@@ -261,7 +261,7 @@ class KnownFailuresSuite extends AnyFunSuite {
     assert(
       mismatch.getMessage.contains("gs://bucket/t/data/a.parquet") && mismatch.getMessage.contains("equal_schemes")
     )
-    assert(f.clean.exists(s"${History.Location}/data/orphan.parquet"), "nothing is deleted before the error")
+    assert(f.clean.exists(s"${History.Location}/data/orphan.parquet"), "nothing must be deleted before the error")
   }
 
   onEach(
@@ -296,6 +296,6 @@ class KnownFailuresSuite extends AnyFunSuite {
       g.close()
       removed
     }
-    assert(left.exists(_.exists(_.contains("snap-"))), "a writer that dies leaves metadata")
+    assert(left.exists(_.exists(_.contains("snap-"))), "at least one writer that dies must leave metadata")
   }
 }

@@ -48,7 +48,7 @@ class S3FilesSuite extends AnyFunSuite {
     assert(!io.createExclusively(path, content("second")))
     assert(text(path) == "first")
     val directory = path.substring(0, path.lastIndexOf('/'))
-    assert(io.list(directory).map(_.path) == Vector(path), "the object that probes for If-None-Match is deleted")
+    assert(io.list(directory).map(_.path) == Vector(path), "the object that probes for If-None-Match must be deleted")
   }
 
   test("if eight writers create the same object on S3, exactly one succeeds in each of 10 rounds") {

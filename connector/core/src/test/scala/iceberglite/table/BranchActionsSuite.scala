@@ -232,7 +232,10 @@ class BranchActionsSuite extends AnyFunSuite {
       val clock = environment.copy(nowMs = () => start + after)
       t.table.transaction(Map.empty, clock).add(new FastAppend(Vector(fileOf(c, s"${c}1")))).commit()
     }
-    assert(liveFiles(t.commit(new RollbackToTimestamp(start + 3000L))) == Vector("a1", "b1"), "at 3000 ms is too new")
+    assert(
+      liveFiles(t.commit(new RollbackToTimestamp(start + 3000L))) == Vector("a1", "b1"),
+      "the snapshot at 3000 ms is not before this timestamp"
+    )
     assert(liveFiles(t.commit(new RollbackToTimestamp(start + 1001L))) == Vector("a1"))
     intercept[InvalidArgument](t.commit(new RollbackToTimestamp(start + 1000L)))
   }

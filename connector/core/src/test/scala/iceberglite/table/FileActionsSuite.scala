@@ -44,7 +44,7 @@ class FileActionsSuite extends AnyFunSuite {
       assert(s("changed-partition-count") == "2")
       assert(s("total-data-files") == "3" && s("total-records") == "30" && s("total-files-size") == "3000")
       assert(s("total-delete-files") == "0" && s("total-position-deletes") == "0" && s("total-equality-deletes") == "0")
-      assert(!s.contains("deleted-data-files"), "a count of zero is left out")
+      assert(!s.contains("deleted-data-files"), "a count of zero must be left out")
       assert(s.contains(CommitContext.CommitIdKey))
     }
   }

@@ -52,7 +52,7 @@ class MergeBranchSuite extends AnyFunSuite {
   private def conflict(t: Actions): String = {
     val before = (t.table.metadata.refs, t.store.paths)
     val message = intercept[ConcurrentChange](merge(t)).getMessage
-    assert((t.table.metadata.refs, t.store.paths) == before, "a failed merge changes nothing")
+    assert((t.table.metadata.refs, t.store.paths) == before, "a failed merge must change nothing")
     message
   }
 
@@ -108,7 +108,10 @@ class MergeBranchSuite extends AnyFunSuite {
     t.commit(new RowDelta(t.vectors("m.puffin", a -> Seq(5L), b -> Seq(0L))))
     merge(t)
     assert(t.deleted(t.table, a) == Vector(1L, 2L, 5L) && t.deleted(t.table, b) == Vector(0L))
-    assert(t.store.paths.contains("w1.puffin") && t.store.paths.contains("w2.puffin"), "the branch refers to them")
+    assert(
+      t.store.paths.contains("w1.puffin") && t.store.paths.contains("w2.puffin"),
+      "the branch refers to these files"
+    )
     t.commit(new RowDelta(
       t.vectors("w3.puffin", a -> Seq(1L, 2L, 3L)) :+ fileOf("a", "a3"),
       removed = second,

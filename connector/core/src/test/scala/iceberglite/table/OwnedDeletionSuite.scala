@@ -92,7 +92,7 @@ class OwnedDeletionSuite extends AnyFunSuite {
       throw new InterruptedException
     }
     val report = deletion(actions, busy, 4, interrupt)(paths)
-    assert(Thread.interrupted(), "the interrupt is still set")
+    assert(Thread.interrupted(), "the interrupt must still be set")
     assert(report == DeletionReport(0, Vector(RetainedFiles(KeptReason.NotDeleted, paths.size.toLong, paths.head))))
     assert(waits == 1 && paths.forall(actions.store.exists))
   }

@@ -84,7 +84,10 @@ class RewriteConflictSuite extends AnyFunSuite {
       compact(t, low)
       assert(scopeOf(t.commitOn(read, update(t, read, level))) == ChangeScope.Rows)
       assert(scopeOf(t.commitOn(read, rewriteRows(read, level))) == ChangeScope.Rows)
-      assert(scopeOf(t.commitOn(read, delete(t, read, level))) == ChangeScope.FilesOnly, "both only delete rows")
+      assert(
+        scopeOf(t.commitOn(read, delete(t, read, level))) == ChangeScope.FilesOnly,
+        "both writers only delete rows"
+      )
     }
   }
 

@@ -44,7 +44,7 @@ class RowDeltaSuite extends AnyFunSuite {
     val s = summary(table)
     assert((s("added-dvs"), s("removed-dvs"), s("added-position-deletes"), s("total-position-deletes")) ==
       (("1", "1", "3", "3")))
-    assert(t.unreferencedPuffins == Set("theirs.puffin"), "an older snapshot references it")
+    assert(t.unreferencedPuffins == Set("theirs.puffin"), "an older snapshot references this file")
     assert(t.orphanFiles.isEmpty)
   }
 
@@ -78,7 +78,7 @@ class RowDeltaSuite extends AnyFunSuite {
     val table = third.commit()
     assert(t.deleted(table, low) == Vector(1L, 2L, 3L))
     val unreferenced = t.unreferencedPuffins
-    assert(unreferenced.count(_.contains("merged")) == 1, "the previous snapshot references it")
+    assert(unreferenced.count(_.contains("merged")) == 1, "the previous snapshot references this file")
     assert(!unreferenced.contains("3.puffin") && unreferenced.contains("1.puffin"))
     assert(t.orphanFiles.isEmpty)
   }
@@ -287,6 +287,6 @@ class RowDeltaSuite extends AnyFunSuite {
     assert(operation(t.commit(new RowDelta(t.vectors("2.puffin", low -> Seq(2L)) :+ file("n2")))) == "overwrite")
     assert(operation(t.commit(new RowDelta(Vector.empty, removed = Vector(high)))) == "delete")
     val before = t.table
-    assert(t.commit(new RowDelta(Vector.empty)).version == before.version, "an empty change makes no commit")
+    assert(t.commit(new RowDelta(Vector.empty)).version == before.version, "an empty change must make no commit")
   }
 }

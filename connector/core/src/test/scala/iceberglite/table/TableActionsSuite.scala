@@ -164,6 +164,6 @@ class TableActionsSuite extends AnyFunSuite {
     val table = staged.commit()
     assert(t.committer.commits == before + 1)
     assert(liveFiles(table) == Vector("d.puffin", "fresh") && t.deleted(table, newFile) == Vector(1L))
-    assert(table.metadata.snapshots.size == 3, "the history of the replaced table stays")
+    assert(table.metadata.snapshots.size == 3, "the history of the replaced table must stay")
   }
 }

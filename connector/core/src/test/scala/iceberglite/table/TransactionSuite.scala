@@ -55,7 +55,7 @@ class TransactionSuite extends AnyFunSuite {
     val committed = f.append("mine")
     assert(liveFiles(committed) == Vector("first", "mine", "other"))
     assert(f.waits.size == 1)
-    assert(f.orphanFiles.isEmpty, "the first attempt's manifest list is deleted")
+    assert(f.orphanFiles.isEmpty, "the first attempt's manifest list must be deleted")
   }
 
   test("a retry reuses the manifest of the added files", CommitRules.appendsReapply) {
@@ -133,7 +133,7 @@ class TransactionSuite extends AnyFunSuite {
     f.committer.script = Vector(hiddenSuccess)
     val committed = f.append("mine")
     assert(liveFiles(committed) == Vector("first", "mine"))
-    assert(f.committer.commits == 3, "the table's creation, first and mine")
+    assert(f.committer.commits == 3, "expected: the table's creation, first and mine")
     assert(f.orphanFiles.isEmpty)
   }
 
@@ -190,7 +190,7 @@ class TransactionSuite extends AnyFunSuite {
     val before = f.store.paths
     val error = intercept[CommitStateUnknown](f.append("mine"))
     assert(error.getMessage.contains(location(2)))
-    assert((f.store.paths -- before).size == 2, "manifest and list are kept")
+    assert((f.store.paths -- before).size == 2, "manifest and manifest list must be kept")
   }
 
   test("a commit with unknown outcome is retried if another commit came first") {
@@ -270,7 +270,10 @@ class TransactionSuite extends AnyFunSuite {
     f.committer.loads = Vector.fill(3)(() => down())
     intercept[CommitStateUnknown](f.append("mine"))
     assert(f.waits.size == 2)
-    assert(liveFiles(f.table.refresh()) == Vector("first", "mine"), "the commit was applied, and its files exist")
+    assert(
+      liveFiles(f.table.refresh()) == Vector("first", "mine"),
+      "the commit must have been applied, and its files must exist"
+    )
   }
 
   test("if the table cannot be loaded after a conflict, no files are removed") {
@@ -339,7 +342,7 @@ class TransactionSuite extends AnyFunSuite {
       f.transaction().add(new UpdateSchema(_.addColumn(Vector.empty, "mine", LongType, None))).commit()
     }
     assert(error.getMessage.contains("current schema"))
-    assert(f.waits.size == 1, "the status is checked once, and the commit is not retried")
+    assert(f.waits.size == 1, "the status must be checked once, and the commit must not be retried")
     assert(f.table.refresh().schema.find("mine").isEmpty)
   }
 

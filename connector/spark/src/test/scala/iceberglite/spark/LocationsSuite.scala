@@ -72,7 +72,10 @@ class LocationsSuite extends AnyFunSuite with SharedSession {
       assert(dataFiles.size == 2 && dataFiles.forall(_.matches(shape)), dataFiles)
       sql(s"DROP TABLE $table PURGE")
       assert(files(location, ".parquet").isEmpty)
-      assert(files(otherDirectory, ".parquet").size == (if (layout.contains("path")) 2 else 0), "other data is kept")
+      assert(
+        files(otherDirectory, ".parquet").size == (if (layout.contains("path")) 2 else 0),
+        "other data must be kept"
+      )
     }
 
   test("metadata can be in another directory, to which Apache Iceberg also writes its metadata") {

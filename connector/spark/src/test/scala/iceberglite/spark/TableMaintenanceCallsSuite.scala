@@ -105,7 +105,7 @@ class TableMaintenanceCallsSuite extends AnyFunSuite with StatementFixture {
     assert(messages(tooRecent).contains("24 hours"))
   }
 
-  test("a rewrite of files and a conversion of equality deletes with a branch change only this branch") {
+  test("a rewrite of files and a conversion of equality deletes change only the branch that the call selects") {
     val t = create("id BIGINT NOT NULL, n BIGINT", 2, "merge-on-read", "write.distribution-mode" -> "none")
     sql(s"ALTER TABLE $t SET IDENTIFIER FIELDS id")
     for (i <- 0 until 2) sql(s"INSERT INTO $t SELECT id, id FROM range(${i * 20}, ${i * 20 + 20}, 1, 1)")

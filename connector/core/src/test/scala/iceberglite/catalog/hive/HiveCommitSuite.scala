@@ -60,7 +60,7 @@ class HiveCommitSuite extends HiveTests {
     hive.client.heartbeat(0, lockId)
     intercept[StorageFailed](catalog.drop(Id, purge = true))
     assert(hive.files(".metadata.json") == files && catalog.table(Id).metadata == table.metadata)
-    assert(locks(hive.client) == 1, "only the lock of the other process remains")
+    assert(locks(hive.client) == 1, "only the lock of the other process must remain")
     hive.client.unlock(lockId)
     assert(liveFiles(append(table, "x")) == Vector("x"))
   }

@@ -176,7 +176,7 @@ class JdbcCatalogSuite extends JdbcTests {
       append(other.table(Id), "mem://wh/y")
     }
     assert(catalog.drop(Id, purge = true))
-    assert(f.files.paths.isEmpty, "including the files of the other writer")
+    assert(f.files.paths.isEmpty, "the files of the other writer must be deleted too")
     assert(!catalog.drop(Id, purge = true) && table.metadata.snapshots.size == 1)
   }
 

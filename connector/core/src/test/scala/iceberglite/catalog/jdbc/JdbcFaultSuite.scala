@@ -51,7 +51,7 @@ class JdbcFaultSuite extends JdbcTests {
       val committed = append(table, "mine")
       val newest = catalog.table(Id)
       assert(liveFiles(newest) == Vector("mine", "theirs"))
-      assert(newest.metadata.snapshots.size == 2, "no append was applied twice")
+      assert(newest.metadata.snapshots.size == 2, "no append must be applied twice")
       assert(liveFiles(committed).contains("mine"))
       assert(f.files.paths == reachable(f.files, newest.version))
     }
@@ -121,9 +121,9 @@ class JdbcFaultSuite extends JdbcTests {
     FaultyDriver.down = true
     val error = intercept[CommitStateUnknown](append(table, "x"))
     assert(error.metadataFile.exists(_.contains("/00001-")))
-    assert((f.files.paths -- before).size == 3, "metadata file, manifest list and manifest are kept")
+    assert((f.files.paths -- before).size == 3, "metadata file, manifest list and manifest must be kept")
     FaultyDriver.reset()
-    assert(liveFiles(catalog.table(Id)) == Vector("x"), "the commit was applied")
+    assert(liveFiles(catalog.table(Id)) == Vector("x"), "the commit must have been applied")
   }
 
   onEach("a commit is retried while the database is busy, and leaves no files when the retries are exhausted") { f =>

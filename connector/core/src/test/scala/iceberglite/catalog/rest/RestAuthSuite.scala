@@ -39,7 +39,7 @@ class RestAuthSuite extends AnyFunSuite {
       stub.catalog().listNamespaces(Vector.empty)
       stub.catalog("token" -> "abc").listNamespaces(Vector.empty)
       assert(authorizations(stub) == Vector(None, None, Some("Bearer abc"), Some("Bearer abc")))
-      assert(stub.requests.size == 4, "a token whose expiration is unknown is not exchanged immediately")
+      assert(stub.requests.size == 4, "a token whose expiration is unknown must not be exchanged immediately")
     }
   }
 
@@ -177,7 +177,7 @@ class RestAuthSuite extends AnyFunSuite {
       stub.nowMs += 95000
       catalog.listNamespaces(Vector.empty)
       catalog.listNamespaces(Vector.empty)
-      assert(stub.requests.count(_.target.contains("oauth")) == 1, "the exchange is tried only once")
+      assert(stub.requests.count(_.target.contains("oauth")) == 1, "the exchange must be tried only once")
       assert(authorizations(stub).flatten.distinct == Vector(s"Bearer $web"))
       val fixed = stub.catalog("token" -> web, "token-refresh-enabled" -> "false")
       fixed.listNamespaces(Vector.empty)

@@ -85,7 +85,7 @@ class RestCommitSuite extends AnyFunSuite {
         stub.on(s"POST $path")(reply)
         val before = stub.lines.size
         val error = intercept[CommitStateUnknown](commit(stub.catalog(fewRetries)))
-        assert(error.getMessage.contains("lite.db.t") && stub.lines.size == before + 1, "the commit is not sent again")
+        assert(error.getMessage.contains("lite.db.t") && stub.lines.size == before + 1, "the commit must be sent once")
       }
     }
   }
@@ -363,7 +363,7 @@ class RestCommitSuite extends AnyFunSuite {
       assert(stub.requests.takeRight(2).map(_.headers("authorization")) == Vector("Bearer mine", "Bearer of-the-table"))
       stub.on(s"POST $path")(refuse(401, "NotAuthorizedException", "old"), table(updated(empty, properties), second))
       commit(catalog)
-      assert(stub.requests.last.headers("authorization") == "Bearer mine", "a rejected table token is not sent again")
+      assert(stub.requests.last.headers("authorization") == "Bearer mine", "the rejected token must not be sent again")
     }
   }
 

@@ -120,7 +120,7 @@ class RestServerSuite extends AnyFunSuite with BeforeAndAfterAll {
       val expected = (for (writer <- 0 until 4; n <- 0 until 4) yield s"$writer-$n").toVector.sorted
       val table = catalog().table(id)
       assert(liveFiles(table) == expected && filesOfPeer(peer.loadTable(peerName(id))) == expected)
-      assert(table.metadata.snapshots.size == expected.size, "no append was applied twice")
+      assert(table.metadata.snapshots.size == expected.size, "no append must be applied twice")
       assert(table.metadata.lastSequenceNumber == expected.size)
       val manifests = table.io.list(s"${table.location}/metadata").map(_.path).filter(_.endsWith(".avro"))
       assert(manifests.map(path).toSet == reachable(table.io, table.version).filter(_.endsWith(".avro")).map(path))

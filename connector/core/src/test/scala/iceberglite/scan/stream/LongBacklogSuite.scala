@@ -156,6 +156,9 @@ class LongBacklogSuite extends AnyFunSuite {
       assert(most - metadata <= 16, "MiB of heap that the stream needs in addition to the metadata")
       assert(files == 2000)
       // One batch is read in advance when the first part ends.
-      assert(reads >= 2 * files && reads <= 2 * files + 2 * 100, "a manifest list and a manifest for each commit")
+      assert(
+        reads >= 2 * files && reads <= 2 * files + 2 * 100,
+        "expected: a manifest list and a manifest for each commit"
+      )
     }
 }

@@ -39,7 +39,10 @@ class StreamPlannerSuite extends AnyFunSuite {
     var batch = planner().next(s, from, limit)
     while (batch.nonEmpty) {
       batch.foreach { b =>
-        assert(names(planner().tasks(s, from, b.to)) == names(b.tasks), "a batch can be planned again")
+        assert(
+          names(planner().tasks(s, from, b.to)) == names(b.tasks),
+          "a batch that is planned again must have the same files"
+        )
         result += names(b.tasks)
         from = StreamOffset.parse(StreamOffset.toJson(b.to))
       }
@@ -117,7 +120,7 @@ class StreamPlannerSuite extends AnyFunSuite {
     val from = StreamOffset(InSnapshot(10, 8))
     val reads = t.io.reads.get
     assert(planner().next(state(t), from, StreamLimit(files = Some(1))).map(b => names(b.tasks).size).contains(1))
-    assert(t.io.reads.get <= reads + 3, "the manifest list, the manifest and the next manifest")
+    assert(t.io.reads.get <= reads + 3, "expected: the manifest list, the manifest and the next manifest")
   }
 
   test("an unchanged table is not read; after a commit, only its manifest list and manifest are read", ManifestsOnly) {

@@ -63,13 +63,16 @@ class StreamPreparationSuite extends AnyFunSuite {
     val p = planner()
     val first = p.next(state(t), fromEmpty, oneFile).get
     p.prepare(state(t), first.to, StreamLimit(files = Some(3)))
-    assert(p.tasks(state(t), fromEmpty, first.to) == first.tasks, "the batch that is being processed is still known")
+    assert(
+      p.tasks(state(t), fromEmpty, first.to) == first.tasks,
+      "the batch that is being processed must still be known"
+    )
     p.awaitPreparation()
     t.append(file("d"))
     var second = Option.empty[StreamBatch]
     val reads = readsDuring(t) { second = p.next(state(t), first.to, StreamLimit(files = Some(3))) }
     assert(names(second) == Vector("b", "c", "d"))
-    assert(reads == 2, "the manifest list and the manifest of the last commit")
+    assert(reads == 2, "expected: the manifest list and the manifest of the last commit")
   }
 
   test("only one batch is read in advance", ManifestsOnly) {

@@ -171,7 +171,7 @@ class ManifestListTreeSuite extends AnyFunSuite {
       }
     )
     assert(selectorCalls.get == 0)
-    assert(t.io.reads.get == reads + 1, "only the manifest list is read")
+    assert(t.io.reads.get == reads + 1, "only the manifest list must be read")
   }
 
   test(

@@ -61,7 +61,7 @@ class RootMaintenanceSuite extends AnyFunSuite {
     assert(table.changes == ((Set.empty, Set("a", "dv-a"))))
   }
 
-  test("delete files without a data file in the same leaf move to a delete manifest without a referenced file") {
+  test("delete files whose data files are in no common leaf move to a delete manifest without a referenced file") {
     val table = newTable(RootLimits(maxInlineFiles = 3, maxDeleteFiles = 2, flushedShare = 2))
     table.append("a", "b", "c", "d")
     Seq("a", "b", "c").foreach(name => table.commit(Seq(vector(name))))

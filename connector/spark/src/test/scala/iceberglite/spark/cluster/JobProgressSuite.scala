@@ -7,10 +7,10 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spark.SharedSession
 
-/** Checks which activities are kept. */
+/** Checks which activities [[JobProgress]] keeps. An activity is a numbered description of work, such as a job. */
 class JobProgressSuite extends AnyFunSuite with SharedSession {
 
-  test("an activity that has been removed is not replaced by another one") {
+  test("the newest 1000 activities are kept under their numbers, and an older number returns nothing") {
     val progress = new JobProgress(spark.sparkContext)
     def begin(number: Int): Unit = {
       val properties = new Properties

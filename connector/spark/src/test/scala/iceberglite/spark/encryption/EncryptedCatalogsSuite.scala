@@ -72,7 +72,7 @@ class EncryptedCatalogsSuite extends AnyFunSuite with SharedSession {
     val properties = "TBLPROPERTIES ('format-version' = '3', 'encryption.key-id' = 'master')"
     val unknown = s"CREATE TABLE $lite (id BIGINT) USING iceberg ${properties.replace("'master'", "'unknown'")}"
     intercept[Exception](session.sql(unknown))
-    assert(session.sql(s"SHOW TABLES IN enc.$ns").isEmpty, "no table is created without its master key")
+    assert(session.sql(s"SHOW TABLES IN enc.$ns").isEmpty, "no table must be created without its master key")
     session.sql(s"CREATE TABLE $lite (id BIGINT, name STRING) USING iceberg $properties")
     session.sql(s"INSERT INTO $lite SELECT id, concat('name-', id) FROM range(20)")
     session.sql(s"ALTER TABLE $lite SET BLOOM INDEX (id)")

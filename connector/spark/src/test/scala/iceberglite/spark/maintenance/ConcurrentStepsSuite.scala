@@ -13,6 +13,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.spark.SharedSession
 import iceberglite.spark.cluster.ClusterJob
 
+/** Tests [[ConcurrentSteps]], which runs a function (the step) for each of several items in a few threads. */
 class ConcurrentStepsSuite extends AnyFunSuite with SharedSession {
   import ConcurrentStepsSuite._
 

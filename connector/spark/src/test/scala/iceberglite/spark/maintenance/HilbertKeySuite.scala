@@ -11,6 +11,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.maintenance.cluster.HilbertCurve
 
+/** Tests [[HilbertKey]], which orders rows along a Hilbert curve through the ranks of their values in a sample. */
 class HilbertKeySuite extends AnyFunSuite {
   private val random = new Random(11)
 

@@ -30,10 +30,10 @@ class MergeBranchProcedureSuite extends AnyFunSuite with SharedSession {
       assert(sorted(s"SELECT id, p FROM $t") == sorted(s"SELECT id, p FROM ${peer(t)}"), s"version $version, $mode")
       if (version == 3) {
         val ids = rows(s"SELECT count(*), count(DISTINCT _row_id) FROM $t").head
-        assert(ids.getLong(0) == ids.getLong(1), "row ids are unique")
+        assert(ids.getLong(0) == ids.getLong(1), "row ids must be unique")
         assert(
           sorted(s"SELECT id, _row_id FROM $t") == sorted(s"SELECT id, _row_id FROM ${peer(t)}"),
-          "Apache Iceberg reads the same row ids"
+          "Apache Iceberg must read the same row ids"
         )
       }
     }

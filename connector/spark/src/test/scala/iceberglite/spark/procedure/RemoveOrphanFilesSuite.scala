@@ -174,7 +174,10 @@ class RemoveOrphanFilesSuite extends AnyFunSuite with StatementFixture {
     val listed = pathsOf(PrefixTasks.filesIn(spark.sparkContext, listing))
     assert(listed.toSet == visible && listed.size == visible.size)
     assert(CountedListings.below.map(_.split("/data/").last).toSet == (0 until 16).map(_.toString).toSet)
-    assert(CountedListings.directories.size == 3, "the upper levels are listed once, although their files are returned")
+    assert(
+      CountedListings.directories.size == 3,
+      "the upper levels must be listed once, although their files are returned"
+    )
     assert(found == few.map(file => s"file:$file").toSet)
     // A level with more directories is not divided.
     val many = add((0 to PrefixTasks.MaxPrefixes).map(i => s"day=$i"))

@@ -30,7 +30,7 @@ class RewritePartitionsSuite extends AnyFunSuite with RewriteFixture {
       tables.foreach(t => sql(s"REFRESH TABLE $t"))
       val planned = call(tables.head, s"options => map($sizes)", "dry_run => true")
       val result = call(tables.head, s"options => map($sizes)")
-      assert(planned.getInt(1) > 3, "the rewrite has several tasks")
+      assert(planned.getInt(1) > 3, "the rewrite must have several tasks")
       val peerResult = callPeer(tables(1), s"options => map($sizes)")
       assert(counts(result) == counts(peerResult))
       assert(filesPerPartition(tables.head).distinct == Seq(1L))

@@ -91,7 +91,10 @@ class BloomIndexSuite extends AnyFunSuite with StatementFixture {
       val size = Files.size(localPath(statistics(t).copy(statisticsPath =
         statistics(t).statisticsPath.replaceFirst("^opened://wh", "")
       )))
-      assert(size < 200 * (32 + 32) + 1000, "32 bytes and 20 values with 1.25 bytes for each of 200 files")
+      assert(
+        size < 200 * (32 + 32) + 1000,
+        "expected for each of 200 files: 32 bytes, and 20 values with 1.25 bytes each"
+      )
     }
   }
 
@@ -117,7 +120,7 @@ class BloomIndexSuite extends AnyFunSuite with StatementFixture {
     assert(property.isEmpty && planned(query) > 10 && rows(query).size == 2)
   }
 
-  test("deleted rows, old snapshots, branches, promoted and renamed columns lose no row") {
+  test("no row is lost after deletes and changes of columns, and in old snapshots and branches") {
     val t = scattered(8, "id INT, n STRING")
     val first = live(t).metadata.currentSnapshot.get.snapshotId
     sql(s"DELETE FROM $t WHERE id = 7")
@@ -174,7 +177,7 @@ class BloomIndexSuite extends AnyFunSuite with StatementFixture {
   }
 
   test(
-    "automatic compaction and tables without an index do not compute filters, and other rewrites only of new files"
+    "automatic compactions, and rewrites without an index, compute no filters; other rewrites only those of new files"
   ) {
     val t = scattered(4, properties = "'format-version'='2', 'iceberg-lite.auto-compact.min-input-files'='2'")
     def ofIndex: Int = live(t).metadata.statistics.size

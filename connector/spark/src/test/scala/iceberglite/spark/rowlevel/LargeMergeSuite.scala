@@ -70,7 +70,7 @@ class LargeMergeSuite extends AnyFunSuite with SharedSession {
       deletes.add(paths(random.nextInt(files)), random.nextInt(rowsOfFile).toLong, metadata)
     }
     val bytes = deletes.byPath.map(_.positions.heapBytes).sum
-    assert(deletes.count > files * rowsOfFile / 2, "most positions are distinct")
+    assert(deletes.count > files * rowsOfFile / 2, "most positions must be distinct")
     assert(bytes > files * rowsOfFile / 8 && bytes < files * (rowsOfFile / 8 + 8192), bytes)
   }
 

@@ -33,10 +33,10 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
       sql(s"ALTER TABLE $t SET TBLPROPERTIES ('read.split.target-size' = '40000', 'read.split.open-file-cost' = '1')")
       Seq(3, 5, 7).foreach(n => sql(s"DELETE FROM $t WHERE id % $n = 0"))
       val tasks = spark.table(t).rdd.getNumPartitions
-      assert(tasks > 1, "the file is read by several tasks")
+      assert(tasks > 1, "the file must be read by several tasks")
       val expected = (0 until 20000).count(i => i % 3 != 0 && i % 5 != 0 && i % 7 != 0)
       if (version == 3) assert(deleteFiles(t).size == 1)
-      else assert(deleteFiles(t).size <= tasks, "each task of the last statement wrote one file")
+      else assert(deleteFiles(t).size <= tasks, "each task of the last statement must have written at most one file")
       assert(deleteFiles(t).map(_._2).sum == 20000L - expected)
       val added = rows(s"SELECT DISTINCT snapshot_id FROM $t.entries WHERE status < 2 AND data_file.content = 1")
       assert(added.map(_.getLong(0)) == live(t).currentSnapshot.map(_.snapshotId).toSeq)
@@ -67,7 +67,7 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
     sql(s"ALTER TABLE $t SET TBLPROPERTIES ('read.split.target-size' = '40000', 'read.split.open-file-cost' = '1')")
     def files = rows(s"SELECT file_path FROM $t.files").map(_.getString(0)).toSet
     val before = files
-    assert(before.size == 4 && spark.table(t).rdd.getNumPartitions > 4, "each file is read by several tasks")
+    assert(before.size == 4 && spark.table(t).rdd.getNumPartitions > 4, "each file must be read by several tasks")
     sql(s"UPDATE $t SET n = 0 WHERE id % 1000 = 1")
     assert((before & files).isEmpty && rows(s"SELECT record_count FROM $t.files").forall(_.getLong(0) >= 9000))
   }
@@ -118,7 +118,7 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
         val filesBefore = files
         sql(s"MERGE INTO $t t USING (SELECT * FROM VALUES ('f', 1L) AS v (f, p) WHERE false) u " +
           "ON t._file = u.f AND t._pos = u.p WHEN MATCHED THEN DELETE")
-        assert(files == filesBefore, "a MERGE whose source has no rows writes nothing")
+        assert(files == filesBefore, "a MERGE whose source has no rows must write nothing")
         sql(s"MERGE INTO $t t USING $t u ON t._pos IS NOT NULL AND u.id > 5000 WHEN MATCHED THEN DELETE")
         assert(count(t) == 57)
       }

@@ -38,7 +38,7 @@ class Version4HistoriesSuite extends AnyFunSuite with WriteFixture {
   private val evolving = "partition evolution"
   private val fixed = "bucket(3, id), truncate(10, n)"
 
-  /** The histories of the slow tier. `make nightly` runs all of them. */
+  /** The histories of the slow tier. `make nightly` runs all histories. */
   private val sample = Set(Scenario(4, 3, "merge-on-read", evolving, 1), Scenario(2, 2, "merge-on-read", fixed, 1))
 
   private val scenarios = for {

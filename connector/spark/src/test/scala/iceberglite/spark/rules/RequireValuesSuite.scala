@@ -19,7 +19,7 @@ class RequireValuesSuite extends AnyFunSuite with StatementFixture {
     causes.collectFirst { case e: NullInRequired => e.column }
   }
 
-  test("the error for a null has a condition if the table also has generated columns") {
+  test("a null in a required column has its own error condition, even if the table has generated columns") {
     val t = create(
       "id BIGINT NOT NULL, n BIGINT, twice BIGINT GENERATED ALWAYS AS (n * 2), s STRUCT<a: INT NOT NULL>",
       2,

@@ -14,7 +14,7 @@ import iceberglite.spec.IcebergError.InvalidArgument
 /** Checks the columns that ALTER TABLE names, before Spark resolves the statement. */
 class AlteredColumnsSuite extends AnyFunSuite with StatementFixture {
 
-  test("the error for a column name that matches several columns has a condition and names the columns") {
+  test("the error for a column name that matches several columns has an error condition and names the columns") {
     val t = newTable()
     withConf("spark.sql.caseSensitive" -> "true") {
       sql(s"CREATE TABLE $t (id BIGINT, ID BIGINT, s STRUCT<a: INT, A: INT>) USING iceberg")

@@ -92,7 +92,7 @@ class SpatialColumnsSuite extends AnyFunSuite with JavaTables with WriteFixture 
     assert(types(t) == Seq("x geometry(OGC:CRS84)"))
   }
 
-  test("errors of statements with the types are at their place, and other uses of the names are left to Spark") {
+  test("errors in statements with geometry types have their position, and other uses of the names are left to Spark") {
     val t = newTable()
     def parseError(statement: String) = intercept[ParseException](sql(statement))
     val lines = s"CREATE TABLE $t (\n  g GEOMETRY(\n'EPSG:3857'), a GEOGRAPHY,\n  id BIGINT BIGINT) USING iceberg"

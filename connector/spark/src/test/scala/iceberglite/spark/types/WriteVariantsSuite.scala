@@ -87,7 +87,7 @@ class WriteVariantsSuite extends AnyFunSuite with JavaTables with WriteFixture {
         Seq(1.toByte, new java.math.BigDecimal("2.50"), 10.0, "x"))
       assert(read(2L) == null && read(3L).value.asPrimitive.get == 300.toShort)
       val file = loaded(t).newScan.includeColumnStats.planFiles.asScala.map(_.file).toSeq.head
-      assert(!Option(file.lowerBounds).exists(_.containsKey(2)), "a variant has no bounds")
+      assert(!Option(file.lowerBounds).exists(_.containsKey(2)), "a variant must have no bounds")
     }
   }
 

@@ -111,7 +111,10 @@ class Version4Suite extends AnyFunSuite with StatementFixture {
     }
   }
 
-  test("if Apache Iceberg drops the field expressions of the table metadata, it is restored from its copy", Slow) {
+  test(
+    "if Apache Iceberg drops the field expressions of the table metadata, the field is restored from its copy",
+    Slow
+  ) {
     val t = partitioned(4, "merge-on-read")
     statements.take(3).foreach(run(_, t))
     val before = sorted(s"SELECT * FROM $t")

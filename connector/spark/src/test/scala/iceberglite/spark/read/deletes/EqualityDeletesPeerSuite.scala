@@ -25,7 +25,7 @@ class EqualityDeletesPeerSuite extends AnyFunSuite with PeerDeletesFixture {
       deletes(table).commit(Seq("cat", "id"), format)(Seq("c1", 4L), Seq("c1", 6L))
       assert(sameRows(table, "SELECT count(*) FROM %s") == Seq("[97]"))
       sql(s"INSERT INTO ${peer(table)} ${values(0, 10)}")
-      assert(sameRows(table, "SELECT count(*) FROM %s") == Seq("[107]"), "later rows are not deleted")
+      assert(sameRows(table, "SELECT count(*) FROM %s") == Seq("[107]"), "later rows must not be deleted")
       queries.foreach(sameRows(table, _))
     }
   }

@@ -69,12 +69,12 @@ class SharedDeletesSuite extends AnyFunSuite with SharedSession {
     val table = create(version = 2, files = 5)
     sql(s"DELETE FROM ${peer(table)} WHERE id % 9 = 2")
     assert(deleteFiles(table).size == 1)
-    assert(read(table, "id < 100")._2 == Seq(1), "one task reads the delete file once")
-    assert(read(table) == ((expected(table), Seq(0))), "five tasks use the cached deletes")
+    assert(read(table, "id < 100")._2 == Seq(1), "one task must read the delete file once")
+    assert(read(table) == ((expected(table), Seq(0))), "five tasks must use the cached deletes")
     withConf(s"$Cache.enabled" -> "false")(assert(read(table) == ((expected(table), Seq(5)))))
     withConf(s"$Cache.max-total-size" -> "1")(assert(read(table)._1 == expected(table)))
     withConf(s"$Cache.max-entry-size" -> "1") {
-      assert(read(table)._1 == expected(table), "each task uses the deletes of its own file")
+      assert(read(table)._1 == expected(table), "each task must use the deletes of its own file")
     }
   }
 
@@ -106,7 +106,7 @@ class SharedDeletesSuite extends AnyFunSuite with SharedSession {
     val table = create(version = 3, files = 1)
     sql(s"INSERT INTO ${peer(table)} SELECT id, repeat(uuid(), 20) FROM range(1000, 9000, 1, 1)")
     sql(s"DELETE FROM ${peer(table)} WHERE id % 7 = 3")
-    assert(read(table) == ((expected(table), Seq(2))), "two deletion vectors are read from one Puffin file")
+    assert(read(table) == ((expected(table), Seq(2))), "two deletion vectors must be read from one Puffin file")
     assert(read(table)._2 == Seq(0))
   }
 

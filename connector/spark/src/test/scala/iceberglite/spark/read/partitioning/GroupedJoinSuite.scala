@@ -221,7 +221,9 @@ class GroupedJoinSuite extends AnyFunSuite with JavaTables with AdaptiveSparkPla
     joinsByShuffle(s"SELECT m.v, t.v FROM $shuffledJoin m JOIN $right t ON m.id = t.id")
   }
 
-  test("scans below a broadcast are grouped, but not scans on the other side of that join, which would lose rows") {
+  test(
+    "scans below a broadcast are grouped; those on the other side of the broadcast join are not, as rows would be lost"
+  ) {
     val (a, b) = (table("bucket(4, id)", 0), table("bucket(4, id)", 5))
     val small = s"(SELECT a.id, a.v FROM $a a JOIN $b b ON a.id = b.id)"
     val star = s"(SELECT /*+ BROADCAST(s) */ l.id, s.v FROM $left l JOIN $small s ON l.v = s.v)"

@@ -110,7 +110,7 @@ class ScanPlanningSuite extends AnyFunSuite with SharedSession {
       val requested = spark.read.option("data-planning-mode", "distributed").table(table)
       assert(jobs(requested.collect()) == Seq(s"Reading 3 manifests of $table"))
     }
-    withConf(Data -> "auto")(assert(jobs(rows(s"SELECT * FROM $table")).isEmpty, "small scans are planned locally"))
+    withConf(Data -> "auto")(assert(jobs(rows(s"SELECT * FROM $table")).isEmpty, "small scans must be planned locally"))
     sql(
       s"ALTER TABLE $table SET TBLPROPERTIES ('read.data-planning-mode' = 'local', " +
         "'read.delete-planning-mode' = 'distributed')"

@@ -15,8 +15,8 @@ import iceberglite.spark.rowlevel.{Death, DriverProcess, DyingDriver, DyingFileS
  *
  * @param table the name of the table
  * @param mode the output mode of the query. In append mode, it adds the rows `id, p`. Otherwise, it counts the rows of
- *   each `p`. With `feed`, the query adds rows too, and reads them from another table as a consumer, instead of reading
- *   the files themselves
+ *   each `p`. With `feed`, the query adds rows too, and reads them from another table with the option `consumer-id`,
+ *   instead of reading the files themselves
  * @param directory contains the directories `input` and `later`
  * @param checkpoint the location of the checkpoint, a directory named `checkpoint` in the directory of the table
  */

@@ -120,7 +120,7 @@ class StreamingFaultSuite extends AnyFunSuite with EpochFixture {
   /** Returns the table with a committer that fails with the given error. */
   private def failing(table: Table, error: Throwable): Table = withCommitter(table) { (_, _, _) => throw error }
 
-  /** Returns the table with a committer whose answers are lost, and which cannot be asked for the outcome. */
+  /** Returns the table with a committer whose responses are lost. The outcome of its commits cannot be determined. */
   private def committing(t: String, takesEffect: Boolean): Table = withCommitter(tableOf(t)) { (id, base, change) =>
     if (takesEffect) shared(t).commit(id, base, change)
     throw CommitStateUnknown(id.toString, base.map(_.metadataLocation), "the answer was lost", None)

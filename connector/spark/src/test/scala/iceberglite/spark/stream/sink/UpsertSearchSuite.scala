@@ -219,7 +219,10 @@ class UpsertSearchSuite extends AnyFunSuite with EpochFixture {
       if (isBefore) upgrade()
       val newest = shared(t).lastKnown.metadataLocation
       write.commit(0, messages)
-      assert(steps.bases.head == newest, "no attempt is lost with the version of the planning")
+      assert(
+        steps.bases.head == newest,
+        "the first attempt must be based on the newest version, not on that of the planning"
+      )
       assert(refreshed(t) == Seq("[1,9]", "[2,0]") && deleteContents(t) == Set(2))
       assertNoOrphans(t)
     }
@@ -265,7 +268,7 @@ class UpsertSearchSuite extends AnyFunSuite with EpochFixture {
     assert(deleteContents(t) == Set(1, 2) && refreshed(t) == Seq("[1,9]", "[2,9]", "[3,0]"))
   }
 
-  test("a conflict that does not concern the searched rows fails a write that has another form") {
+  test("a write is committed in its other form only after a conflict with the searched rows; other conflicts fail it") {
     val t = newTableOf(3, Seq(1))
     val table = tableOf(t)
     val conflict = new MetadataAction {

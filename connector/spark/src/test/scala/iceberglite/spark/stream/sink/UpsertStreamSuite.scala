@@ -41,7 +41,10 @@ class UpsertStreamSuite extends AnyFunSuite with EpochFixture {
       val deleted =
         rows(s"SELECT sum(record_count), count(DISTINCT referenced_data_file), count(*) FROM $t.delete_files")
       assert(deleted.map(_.toSeq) == Seq(Seq(4L, deletes(t).size.toLong, deletes(t).size.toLong)))
-      assert(Spark3Util.loadIcebergTable(spark, peer(t)).specs.size == 1, "no partition spec is added for the keys")
+      assert(
+        Spark3Util.loadIcebergTable(spark, peer(t)).specs.size == 1,
+        "no partition spec must be added for the keys"
+      )
       assertNoOrphans(t)
     }
 
@@ -82,8 +85,8 @@ class UpsertStreamSuite extends AnyFunSuite with EpochFixture {
   private val after = before.map(row => if (Set('1', '2', '3')(row(1))) row.replace(",0", ",9") else row)
 
   /**
-   * A commit between the read and the commit of a micro-batch, the rows after both, and whether the micro-batch deletes
-   * a row by key.
+   * A commit between the read and the commit of a micro-batch, the rows after both commits, and whether the micro-batch
+   * deletes a row by key.
    */
   private val concurrentCommits: Seq[(String, String => Unit, Seq[String], Boolean)] = Seq(
     ("adds a row with a key", t => sql(s"INSERT INTO $t VALUES (1, 50)"), after, true),

@@ -29,11 +29,11 @@ class ChangeStreamSuite extends AnyFunSuite with SourceFixture {
       assert((first ++ second.flatten).sorted == sorted(s"SELECT * FROM $t.changes"))
       def ordinals(batch: Vector[String]): Vector[Int] = batch.map(_.split(',').takeRight(2).head.toInt).distinct
       val commits = second.filter(_.nonEmpty).map(ordinals)
-      assert(commits.forall(_.size == 1), "each batch contains one commit")
+      assert(commits.forall(_.size == 1), "each batch must contain one commit")
       assert(
         ordinals(first).sorted ++ commits.flatten == rows(s"SELECT DISTINCT _change_ordinal FROM $t.changes")
           .map(_.getInt(0)).sorted,
-        "the batches are in the order of the commits"
+        "the batches must be in the order of the commits"
       )
     }
 

@@ -7,8 +7,8 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
 /**
- * Tests streaming reads with a `consumer-id`, whose tag protects the snapshots that the query has not read, and two
- * cases without a consumer.
+ * Tests streaming reads with the option `consumer-id`. A tag of the table records the position of such a query (a
+ * consumer), and protects the snapshots that the query has not read. Two tests read without a consumer.
  */
 class ConsumerSuite extends AnyFunSuite with SourceFixture {
   private val options = Seq("consumer-id" -> "etl", "streaming-max-files-per-micro-batch" -> "1")
@@ -45,7 +45,9 @@ class ConsumerSuite extends AnyFunSuite with SourceFixture {
     assert(missing.contains("The table has no consumer etl"), missing)
   }
 
-  test("the lag of a consumer that follows a branch is that of the branch, if no other branch has its position") {
+  test(
+    "a consumer's lag is counted on the branch that it follows, or is unknown if several branches have its position"
+  ) {
     val t = numbers(0 until 1)
     sql(s"ALTER TABLE $t CREATE BRANCH b")
     append(s"$t.branch_b", 1 until 2)
@@ -92,7 +94,9 @@ class ConsumerSuite extends AnyFunSuite with SourceFixture {
     }
   }
 
-  test("a query continues while a branch has the name of its tag, and creates the tag again without the branch") {
+  test(
+    "a consumer continues while a branch has the name of its tag, and creates the tag again after the branch is dropped"
+  ) {
     val t = numbers(0 until 1)
     val reader = sourceOf(t, "consumer-id" -> "etl")
     val first = reader.initialOffset()

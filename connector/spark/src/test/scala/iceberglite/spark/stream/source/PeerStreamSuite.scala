@@ -110,7 +110,9 @@ class PeerStreamSuite extends AnyFunSuite with SourceFixture {
     assert(error.contains(s"${all(1)}, the position of a stream") && error.contains("It has expired"), error)
   }
 
-  test("a retention of the branch main protects the commits that a stream has not read from all engines") {
+  test(
+    "expirations of both connectors keep the commits that a stream has not read if the branch main retains snapshots"
+  ) {
     val t = numbers(0 until 2)
     sql(s"ALTER TABLE $t REPLACE BRANCH main WITH SNAPSHOT RETENTION 7 DAYS")
     val checkpoint = newCheckpoint()

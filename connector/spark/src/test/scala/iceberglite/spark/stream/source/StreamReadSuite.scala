@@ -105,7 +105,7 @@ class StreamReadSuite extends AnyFunSuite with SourceFixture {
     compact(t)
     append(t, 8 until 9)
     val second = run(2)
-    assert(second.size == 1, "the failed micro-batch runs again")
+    assert(second.size == 1, "the failed micro-batch must run again")
     append(t, 9 until 10)
     val rest = run(-1)
     assert((first ++ second ++ rest).flatten.sorted == texts(Seq(0, 2, 3, 5, 6, 7, 8, 9)))

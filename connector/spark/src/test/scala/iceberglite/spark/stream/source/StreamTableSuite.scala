@@ -12,7 +12,8 @@ import iceberglite.table.action.{ExpireOptions, ExpireSnapshots, SetRef}
 import iceberglite.tree.ManifestCache
 
 /**
- * Tests how many requests a streaming read and its consumer send to the catalog, and how the consumer's tag is kept.
+ * Tests how many requests a streaming read sends to the catalog, and how the tag of its `consumer-id` is kept. A poll
+ * is the search for new commits at a trigger.
  */
 class StreamTableSuite extends AnyFunSuite {
 
@@ -131,7 +132,7 @@ class StreamTableSuite extends AnyFunSuite {
       actions.table.metadata.refs(etl.tag).maxRefAgeMs
     }
     assert(ageAfter(5000L).contains(6000L))
-    assert(ageAfter(5500L).contains(6000L), "half of the retention remains")
+    assert(ageAfter(5500L).contains(6000L), "half of the retention must remain")
     assert(ageAfter(5501L).contains(6501L))
     assert(ageAfter(6000L, Long.MaxValue).contains(Long.MaxValue))
   }
