@@ -10,6 +10,7 @@ import iceberglite.table.TestTables._
 import iceberglite.table._
 import iceberglite.table.action.{FastAppend, UpdateLocation}
 
+/** Tests tables that are identified by the path of their directory or of a metadata file, without a catalog. */
 class PathTablesSuite extends AnyFunSuite {
   private val path = "mem://wh/db/t"
 

@@ -9,7 +9,11 @@ import iceberglite.{Fuzz, MoreRoundsTag}
 import iceberglite.conformance.SparkRules
 import iceberglite.spec.IcebergError.InvalidArgument
 
-/** Tests the conversion of variants to JSON. */
+/**
+ * Tests the conversion of variants to JSON.
+ *
+ * By the tag `MoreRoundsTag`, the slow tier runs more random rounds than the fast tier.
+ */
 class VariantJsonSuite extends AnyFunSuite {
   private val emptyMetadata = bytes(1, 0, 0)
 

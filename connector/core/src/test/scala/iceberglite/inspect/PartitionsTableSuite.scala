@@ -20,6 +20,7 @@ import iceberglite.spec.types.Type._
 import iceberglite.tree.{ManifestsOnly, TestTable}
 import iceberglite.tree.TestTable._
 
+/** Tests the metadata table `partitions`. If several tasks compute its rows, each task gets a group of manifests. */
 class PartitionsTableSuite extends AnyFunSuite {
   private val schema = Schema(
     0,

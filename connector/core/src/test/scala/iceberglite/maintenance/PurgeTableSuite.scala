@@ -11,6 +11,7 @@ import iceberglite.table.{Actions, KeptReason, RetainedFiles, TableOwnership}
 import iceberglite.table.TestTables.file
 import iceberglite.tree.{SeenParts, TreeReader}
 
+/** Tests [[PurgeTable]], which deletes the files of a table for `DROP TABLE ... PURGE`. */
 class PurgeTableSuite extends AnyFunSuite {
   private val ownership = TableOwnership(Some("mem://t"), Vector("db", "t"))
 

@@ -34,7 +34,11 @@ import iceberglite.table.action.{
 import iceberglite.spec.expr.Expression.{AlwaysFalse, AlwaysTrue}
 import iceberglite.tree.TreeReader
 
-/** Tests which snapshots expire, and which files are then deleted or kept. */
+/**
+ * Tests which snapshots expire, and which files are then deleted or kept.
+ *
+ * By the tag `MoreRounds`, the slow tier runs more random rounds than the fast tier.
+ */
 @MoreRounds
 class SnapshotExpirySuite extends AnyFunSuite with ExpiryFixture {
 

@@ -250,7 +250,7 @@ class BloomIndexSuite extends AnyFunSuite with BloomIndexFixture {
     assert(t.plan(equal(83)).size == 8, "the index must not be used, because its directories are larger than allowed")
   }
 
-  test("the filters of a file are used only if its path, size and number of rows have not changed") {
+  test("the filters of a file are not used for a file with the same path and another number of rows") {
     val t = new Indexed(Vector(id, name), "id")
     val (a, b) = (t.ids(1), t.ids(2))
     t.actions.append(a, b)

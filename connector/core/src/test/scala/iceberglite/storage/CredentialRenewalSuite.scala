@@ -50,6 +50,7 @@ object BlockedSource {
   val allowed = new CountDownLatch(1)
 }
 
+/** Tests [[CredentialRenewal]], which renews vended credentials while a query runs. */
 class CredentialRenewalSuite extends AnyFunSuite {
   private val hour = 3600000L
 

@@ -2,6 +2,7 @@ package iceberglite.storage
 
 import org.scalatest.funsuite.AnyFunSuite
 
+/** Tests [[LruCache]], a cache with a limited heap size. Values have a limited idle time. */
 class LruCacheSuite extends AnyFunSuite {
   private val limits = LruCache.Limits(maxEntryBytes = 50, maxTotalBytes = 100, idleMs = Long.MaxValue)
 

@@ -2,6 +2,7 @@ package iceberglite.storage
 
 import org.scalatest.funsuite.AnyFunSuite
 
+/** Tests [[StoragePath]], the location to which a path refers, whatever the spelling of the path. */
 class StoragePathSuite extends AnyFunSuite {
   private val local = "file:///"
   private def pathOf(path: String, default: String = local) = StoragePath.of(path, default)

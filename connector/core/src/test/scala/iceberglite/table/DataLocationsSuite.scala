@@ -6,6 +6,7 @@ import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.partition.{Day, Identity, PartitionField, PartitionSpec, PartitionTuple}
 import iceberglite.spec.types.Literal._
 
+/** Tests [[DataLocations]], the paths of new data files. */
 class DataLocationsSuite extends AnyFunSuite {
   private val spec = PartitionSpec(
     0,

@@ -4,6 +4,7 @@ import scala.collection.mutable
 
 import org.scalatest.funsuite.AnyFunSuite
 
+/** Tests the wait times of [[RetryPolicy]]. */
 class RetryPolicySuite extends AnyFunSuite {
 
   /** Returns the waits of a status check that never succeeds. */

@@ -129,7 +129,7 @@ class RowDeltaSuite extends AnyFunSuite {
     assert(t.store.paths -- later == Set("again.puffin"), "the writer removes its own file later")
   }
 
-  test("concurrent updates of different rows of one file are merged, under serializable isolation only if row by row") {
+  test("concurrent updates of different rows of one file are merged, also under serializable isolation if row by row") {
     Seq(snapshot _ -> false, serializable _ -> true).foreach { case (isolation, rowByRow) =>
       val t = withTwoFiles
       val read = t.table

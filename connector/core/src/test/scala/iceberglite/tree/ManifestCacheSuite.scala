@@ -16,6 +16,7 @@ import iceberglite.storage.CacheBounds
 import iceberglite.table.MemoryFileIO
 import iceberglite.tree.TestTable._
 
+/** Tests [[ManifestCache]], which keeps the decoded contents of manifests and manifest lists in memory. */
 class ManifestCacheSuite extends AnyFunSuite {
   private val schema = Schema(0, Vector(NestedField.required(1, "id", IntType)))
 

@@ -5,6 +5,7 @@ import java.util.concurrent.atomic.{AtomicInteger, AtomicReference}
 
 import org.scalatest.funsuite.AnyFunSuite
 
+/** Tests [[MetadataPool]], which runs operations on many metadata files (the items) at the same time. */
 class MetadataPoolSuite extends AnyFunSuite {
   test("results are in the order of the items") {
     assert(MetadataPool.map(1 to 1000)(_ * 2) == (1 to 1000).map(_ * 2))

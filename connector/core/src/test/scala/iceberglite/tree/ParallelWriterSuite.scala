@@ -8,6 +8,7 @@ import iceberglite.catalog.FileIOWrapper
 import iceberglite.spec.IcebergError.StorageFailed
 import iceberglite.table.MemoryFileIO
 
+/** Tests [[ParallelWriter]], which writes the new metadata files of a commit. */
 class ParallelWriterSuite extends AnyFunSuite {
   private val contents = Array[Byte](1)
 

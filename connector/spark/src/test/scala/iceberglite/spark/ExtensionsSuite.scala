@@ -8,7 +8,11 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spark.error.OperationError
 
-/** Checks sessions with the extensions of iceberg-lite and Apache Iceberg, and sessions without extensions. */
+/**
+ * Checks sessions with the extensions of iceberg-lite and Apache Iceberg, and sessions without extensions.
+ *
+ * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
+ */
 class ExtensionsSuite extends AnyFunSuite with SharedSession {
 
   private def create(catalog: String): String = {

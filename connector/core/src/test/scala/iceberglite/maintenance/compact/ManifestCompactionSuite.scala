@@ -7,6 +7,7 @@ import iceberglite.table.{Actions, Table}
 import iceberglite.table.TestTables.file
 import iceberglite.tree.ManifestsOnly
 
+/** Tests [[ManifestCompaction]], which rewrites the manifests of a branch. */
 class ManifestCompactionSuite extends AnyFunSuite {
 
   private def withManifests(count: Int): Actions = {

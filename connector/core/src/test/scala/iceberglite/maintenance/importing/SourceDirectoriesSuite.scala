@@ -6,6 +6,7 @@ import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.file.FileFormat
 import iceberglite.table.MemoryFileIO
 
+/** Tests [[SourceDirectories]], which lists the files that an import adds to a table. */
 class SourceDirectoriesSuite extends AnyFunSuite {
 
   private def storage(paths: String*): MemoryFileIO = {

@@ -7,6 +7,7 @@ import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.NestedField
 import iceberglite.spec.types.Type.{IntType, LongType, StringType, StructType}
 
+/** Tests [[StreamColumns]], which compares the columns of a running stream with those of a newer table version. */
 class StreamColumnsSuite extends AnyFunSuite {
   private val x = NestedField.required(3, "x", IntType)
 

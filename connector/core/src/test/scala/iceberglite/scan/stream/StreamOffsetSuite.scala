@@ -8,6 +8,7 @@ import iceberglite.Fuzz
 import iceberglite.scan.stream.StreamPosition._
 import iceberglite.spec.IcebergError.InvalidMetadata
 
+/** Tests the JSON of [[StreamOffset]], which the checkpoint of a streaming query contains. */
 class StreamOffsetSuite extends AnyFunSuite {
   private val uuid = UUID.fromString("11111111-2222-3333-4444-555555555555")
 

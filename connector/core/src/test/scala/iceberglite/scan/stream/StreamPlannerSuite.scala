@@ -18,6 +18,7 @@ import iceberglite.table.action.{ExpireOptions, ExpireSnapshots, OverwriteFiles,
 import iceberglite.tree.{ManifestCache, ManifestsOnly, TestTable}
 import iceberglite.tree.TestTable.{equalityDeletes, file, nameOf}
 
+/** Tests [[StreamPlanner]], which plans the micro-batches of a stream. */
 class StreamPlannerSuite extends AnyFunSuite {
   private val schema = Schema(0, Vector(NestedField.required(1, "id", IntType)))
 

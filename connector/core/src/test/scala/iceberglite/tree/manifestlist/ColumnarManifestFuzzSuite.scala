@@ -12,7 +12,11 @@ import iceberglite.table.MemoryFileIO
 import iceberglite.tree.{DataFileFields => F}
 import iceberglite.tree.manifestlist.ManifestSamples.{byId, bytes, schema}
 
-/** Tests that reading damaged Parquet manifests of Apache Iceberg 1.12 succeeds or throws an `IcebergError`. */
+/**
+ * Tests that reading damaged Parquet manifests of Apache Iceberg 1.12 succeeds or throws an `IcebergError`.
+ *
+ * By the tag `MoreRounds`, the slow tier runs more random rounds than the fast tier.
+ */
 @MoreRounds
 class ColumnarManifestFuzzSuite extends AnyFunSuite {
   private val path = "m.parquet"

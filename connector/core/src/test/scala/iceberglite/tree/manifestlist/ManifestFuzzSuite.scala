@@ -14,7 +14,11 @@ import iceberglite.storage.MetadataFiles
 import iceberglite.table.MemoryFileIO
 import iceberglite.tree.manifestlist.ManifestSamples._
 
-/** Tests that reading a damaged manifest, manifest list or metadata file succeeds or throws an `IcebergError`. */
+/**
+ * Tests that reading a damaged manifest, manifest list or metadata file succeeds or throws an `IcebergError`.
+ *
+ * By the tag `MoreRounds`, the slow tier runs more random rounds than the fast tier.
+ */
 @MoreRounds
 class ManifestFuzzSuite extends AnyFunSuite {
   private val specs = Map(0 -> byId, 4 -> wideSpec)

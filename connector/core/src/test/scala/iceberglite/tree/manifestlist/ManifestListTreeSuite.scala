@@ -30,6 +30,7 @@ import iceberglite.spec.types.Type.{IntType, LongType, StringType}
 import iceberglite.tree.{FileChanges, FileSelector, ManifestCache, OlderFile, TestTable}
 import iceberglite.tree.TestTable._
 
+/** Tests [[ManifestListTree]], the metadata trees of versions 1 to 3: a manifest list and its manifests. */
 class ManifestListTreeSuite extends AnyFunSuite {
   private val schema = Schema(
     0,

@@ -12,6 +12,7 @@ import iceberglite.spec.types.Type.IntType
 import iceberglite.tree.{PartitionSpecs, TestTable}
 import iceberglite.tree.TestTable._
 
+/** Tests [[ManifestMerging]], which chooses the manifests that a commit merges. */
 class ManifestMergingSuite extends AnyFunSuite {
   private val schema = Schema(0, Vector(NestedField.required(1, "id", IntType)))
 

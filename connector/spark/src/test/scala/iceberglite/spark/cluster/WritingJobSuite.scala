@@ -12,6 +12,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spark.SharedSession
 
+/** Tests [[WritingJob]], which runs Spark jobs whose tasks write files. */
 class WritingJobSuite extends AnyFunSuite with SharedSession {
   import WritingJobSuite._
 

@@ -6,6 +6,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.partition.{Bucket, Day, Hour, Identity, Month, Truncate, Year}
 
+/** Tests [[PartitionTerm]], a column and its transform, as in `bucket(16, id)`. */
 class PartitionTermSuite extends AnyFunSuite {
   private val column = Expressions.column("`a.b`.c")
 

@@ -5,6 +5,10 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spark.SharedSession
 
+/**
+ * Checks reads of metadata tables at a branch, tag or snapshot. `peer(t)` is the same table in Apache Iceberg's
+ * catalog.
+ */
 class MetadataTableReferencesSuite extends AnyFunSuite with SharedSession {
 
   test("branch, tag and snapshot-id select the snapshot of a metadata table; snapshots, refs and history reject them") {

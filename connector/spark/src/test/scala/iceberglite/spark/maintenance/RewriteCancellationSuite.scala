@@ -10,7 +10,11 @@ import org.scalatest.time.{Millis, Seconds, Span}
 
 import iceberglite.spark.rowlevel.StatementFixture
 
-/** Tests rewrites of data files whose Spark jobs are cancelled while their tasks run. */
+/**
+ * Tests rewrites of data files whose Spark jobs are cancelled while their tasks run.
+ *
+ * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
+ */
 class RewriteCancellationSuite extends AnyFunSuite with StatementFixture with Eventually {
   implicit override val patienceConfig: PatienceConfig = PatienceConfig(Span(60, Seconds), Span(50, Millis))
 

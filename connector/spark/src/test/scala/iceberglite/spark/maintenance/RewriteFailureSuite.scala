@@ -15,7 +15,11 @@ import iceberglite.spec.metadata.TableMetadata
 import iceberglite.table.{Change, Committer, SnapshotTarget, Table, TableIdentifier, TableVersion}
 import iceberglite.table.action.{DeleteCarrier, DeletedPositions}
 
-/** Tests which files and results remain if a rewrite fails. */
+/**
+ * Tests which files and results remain if a rewrite fails.
+ *
+ * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
+ */
 class RewriteFailureSuite extends AnyFunSuite with StatementFixture {
   private def unknown(cause: Option[Throwable] = None) = CommitStateUnknown("t", None, "no answer", cause)
 

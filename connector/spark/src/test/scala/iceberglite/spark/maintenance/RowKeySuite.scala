@@ -8,6 +8,7 @@ import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 import org.scalatest.funsuite.AnyFunSuite
 
+/** Tests [[RowKey]], a hash that is equal for two rows if and only if their values are equal. */
 class RowKeySuite extends AnyFunSuite {
   private val struct = new StructType().add("a", IntegerType).add("b", StringType)
   private val map = MapType(StringType, IntegerType)

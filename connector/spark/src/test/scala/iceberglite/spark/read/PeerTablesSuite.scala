@@ -5,7 +5,11 @@ import org.scalatest.tagobjects.Slow
 
 import iceberglite.spark.SharedSession
 
-/** Checks that both connectors read the same rows from tables that Apache Iceberg wrote. */
+/**
+ * Checks that both connectors read the same rows from tables that Apache Iceberg wrote.
+ *
+ * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
+ */
 class PeerTablesSuite extends AnyFunSuite with SharedSession {
 
   /**

@@ -15,7 +15,11 @@ import org.scalatest.tagobjects.Slow
 
 import iceberglite.spark.SharedSession
 
-/** Checks the statistics and metrics that a scan reports to Spark, and which files, columns and rows it skips. */
+/**
+ * Checks the statistics and metrics that a scan reports to Spark, and which files, columns and rows it skips.
+ *
+ * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
+ */
 class ScanSuite extends AnyFunSuite with SharedSession with AdaptiveSparkPlanHelper {
 
   /**

@@ -35,7 +35,7 @@ class AlteredColumnsSuite extends AnyFunSuite with StatementFixture {
     assert(live(t).schema.fields.map(_.name) == Vector("key", "ID", "s"))
   }
 
-  test("the parser loads a table only for a statement that names a column") {
+  test("the parser loads a table only for a statement that requires an existing column") {
     val catalog = classOf[LoadCountingCatalog].getName
     val session = SharedSession.sessionWithCatalog(spark, catalog, newDirectory())
     inSession(session) { s =>

@@ -11,7 +11,11 @@ import org.scalatest.tagobjects.Slow
 
 import iceberglite.spark.SharedSession
 
-/** Checks automatic compaction after writes. */
+/**
+ * Checks automatic compaction after writes.
+ *
+ * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
+ */
 class AutoCompactionSuite extends AnyFunSuite with CompactionFixture {
   override lazy val spark: SparkSession = SharedSession.liteExtensions
 

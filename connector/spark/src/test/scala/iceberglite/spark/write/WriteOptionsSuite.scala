@@ -8,7 +8,11 @@ import org.apache.spark.sql.{AnalysisException, DataFrame}
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
-/** Checks the options of writes. */
+/**
+ * Checks the options of writes.
+ *
+ * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
+ */
 class WriteOptionsSuite extends AnyFunSuite with WriteFixture {
 
   test("a misspelled option is rejected with a suggestion, and an unknown option is ignored") {

@@ -31,7 +31,11 @@ import iceberglite.spec.types.NestedField.{optional, required}
 import iceberglite.spec.types.Type._
 import iceberglite.table.MemoryFileIO
 
-/** Tests of a file format's batch reader, which must return the same rows as the record reader of the core module. */
+/**
+ * Tests of a file format's batch reader, which must return the same rows as the record reader of the core module.
+ *
+ * By the tag `MoreRoundsTag`, the slow tier runs more random rounds than the fast tier.
+ */
 abstract class FileBatchTests(format: DataFormat) extends AnyFunSuite with ScalaCheckPropertyChecks {
   implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
     PropertyCheckConfiguration(minSuccessful = 30)

@@ -6,7 +6,12 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.Sampling
 import iceberglite.spark.SharedSession
 
-/** Checks which queries on a DataFrame fail if a column was widened after the DataFrame was created. */
+/**
+ * Checks which queries on a DataFrame fail if a column was widened after the DataFrame was created.
+ *
+ * `peer(t)` is the name of the same table in Apache Iceberg's catalog. Most runs omit the repetitions of a test with
+ * other versions, formats or modes (see [[Sampling]]).
+ */
 class WidenedColumnsSuite extends AnyFunSuite with SharedSession {
   private val Max = "max"
 

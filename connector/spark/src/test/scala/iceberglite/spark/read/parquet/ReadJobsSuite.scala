@@ -8,6 +8,7 @@ import org.apache.parquet.schema.{MessageType, MessageTypeParser}
 import org.apache.spark.sql.types.{IntegerType, StructType}
 import org.scalatest.funsuite.AnyFunSuite
 
+/** Tests [[ReadJobs]], which creates the Hadoop configurations for the Parquet files of one Spark task. */
 class ReadJobsSuite extends AnyFunSuite {
   private def columns(id: Int): MessageType =
     MessageTypeParser.parseMessageType(s"message m { optional int32 a = $id; }")

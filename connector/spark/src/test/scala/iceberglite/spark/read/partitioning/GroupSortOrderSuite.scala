@@ -9,7 +9,11 @@ import org.scalatest.tagobjects.Slow
 
 import iceberglite.spark.SharedSession
 
-/** Checks whether Spark sorts rows for storage-partitioned joins of tables whose files are sorted. */
+/**
+ * Checks whether Spark sorts rows for storage-partitioned joins of tables whose files are sorted.
+ *
+ * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
+ */
 class GroupSortOrderSuite extends AnyFunSuite with SharedSession with AdaptiveSparkPlanHelper {
   private val Grouping = "spark.sql.iceberg.planning.preserve-data-grouping"
 

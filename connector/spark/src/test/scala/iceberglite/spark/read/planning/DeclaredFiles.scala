@@ -9,7 +9,11 @@ import org.scalatest.Suite
 
 import iceberglite.spark.types.JavaTables
 
-/** Creates tables whose metadata lists files that do not exist. Tests plan queries on them, but do not run them. */
+/**
+ * Creates tables whose metadata lists files that do not exist. Tests plan queries on them, but do not run them.
+ *
+ * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
+ */
 trait DeclaredFiles extends JavaTables { self: Suite =>
 
   /**

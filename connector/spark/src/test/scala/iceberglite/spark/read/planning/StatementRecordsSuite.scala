@@ -7,6 +7,7 @@ import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.spec.partition.PartitionSpec
 import iceberglite.tree.TestTable.file
 
+/** Tests `StatementFiles.liveRecords`, the number of live rows in the files that a statement reads. */
 class StatementRecordsSuite extends AnyFunSuite {
   private def recordsOf(recordCounts: Long*): Option[Long] = {
     val tasks = recordCounts.zipWithIndex.map { case (count, i) =>

@@ -10,7 +10,11 @@ import org.scalatest.Suite
 import iceberglite.spark.SharedSession
 import iceberglite.spark.write.WriteFixture
 
-/** Helpers for tests of streaming writes: queries over rows in memory, their checkpoints, and the tables. */
+/**
+ * Helpers for tests of streaming writes: queries over rows in memory, their checkpoints, and the tables.
+ *
+ * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
+ */
 trait SinkFixture extends WriteFixture { self: Suite =>
   override lazy val spark: SparkSession = SharedSession.liteExtensions
 

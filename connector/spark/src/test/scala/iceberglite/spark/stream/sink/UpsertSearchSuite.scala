@@ -268,7 +268,9 @@ class UpsertSearchSuite extends AnyFunSuite with EpochFixture {
     assert(deleteContents(t) == Set(1, 2) && refreshed(t) == Seq("[1,9]", "[2,9]", "[3,0]"))
   }
 
-  test("a write is committed in its other form only after a conflict with the searched rows; other conflicts fail it") {
+  test(
+    "a write with a second form fails, and this form is not tried, if a conflict does not concern the searched rows"
+  ) {
     val t = newTableOf(3, Seq(1))
     val table = tableOf(t)
     val conflict = new MetadataAction {

@@ -4,7 +4,11 @@ import org.apache.spark.sql.DataFrame
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
-/** Compares streaming reads with those of Apache Iceberg, and continues its checkpoints. */
+/**
+ * Compares streaming reads with those of Apache Iceberg, and continues its checkpoints.
+ *
+ * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
+ */
 class PeerStreamSuite extends AnyFunSuite with SourceFixture {
   private val oneFile = "streaming-max-files-per-micro-batch" -> "1"
 
