@@ -70,8 +70,8 @@ trait EncryptedTables extends TemporaryDirectory { self: Suite =>
     FilesBelow.of(directory.resolve("wh")).filter(p => endings.exists(p.toString.endsWith)).toSet
 
   /**
-   * Asserts that all files in the warehouse except `metadata.json` are encrypted, and that no file contains the name of
-   * a data file. The data files of these tables do not exist.
+   * Asserts that all manifest lists, manifests, roots, leaves, Puffin files and statistics files are encrypted, and
+   * that no file in the warehouse contains the name of a data file. The data files of these tables do not exist.
    */
   protected def assertEncrypted(): Unit = {
     val trees = metadataFiles(".avro", ".parquet", ".puffin", ".stats")

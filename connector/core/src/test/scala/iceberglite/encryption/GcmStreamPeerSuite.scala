@@ -112,7 +112,7 @@ class GcmStreamPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  /** Asserts that reads fail without a byte of the content, as a whole file and as a stream. */
+  /** Asserts that reading the whole file fails, and that reading it completely as a stream fails too. */
   private def assertRejected(stored: Array[Byte], key: FileKey): Unit = {
     val storage = new MemoryFileIO
     storage.write(path, stored)

@@ -92,7 +92,7 @@ class ParquetSchemasSuite extends AnyFunSuite {
   }
 
   test(
-    "unknown columns are not stored, geometries are binary and variants are groups",
+    "columns of type unknown are not stored, geometries are binary and variants are groups",
     ParquetRules.unknownNotStored,
     ParquetRules.variantParts
   ) {

@@ -39,7 +39,7 @@ object ViewWriterProcess {
     System.exit(0)
   }
 
-  /** Returns the catalog if it supports views. */
+  /** Returns the catalog, which must support views. */
   def open(catalog: Catalog): ViewCatalog = catalog match {
     case views: ViewCatalog => views
     case other => throw new IllegalArgumentException(s"$other does not support views")

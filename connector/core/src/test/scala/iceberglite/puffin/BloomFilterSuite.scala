@@ -75,7 +75,7 @@ class BloomFilterSuite extends AnyFunSuite {
     }
   }
 
-  test("only a whole number of blocks is a filter") {
+  test("bytes are parsed as a filter only if their length is a positive multiple of 32") {
     Seq(0, 1, 31, 33, 48).foreach(size => assert(BloomFilter.parse(new Array[Byte](size)).isEmpty))
     Seq(32, 64, 96).foreach(size => assert(BloomFilter.parse(new Array[Byte](size)).exists(!_.mayContain(5))))
   }

@@ -8,7 +8,8 @@ import iceberglite.spec.schema.Schema
 import iceberglite.tree._
 
 /**
- * A table whose metadata exists only in memory. Its commits write the trees of version 4, whatever its format version.
+ * A table whose metadata exists only in memory. Its commits write the metadata trees of version 4 (a root manifest that
+ * lists files and leaf manifests), whatever its format version.
  *
  * @param limits when commits move files from the root to leaves, and merge or rewrite leaves
  */

@@ -37,7 +37,7 @@ final private[sink] case class FileStream(table: String, mode: String, directory
     ()
   }
 
-  /** Moves the later files to the input or, in the mode `feed`, appends each file to the source. */
+  /** Moves the later files to the input. In the mode `feed`, also appends the rows of each file to the source. */
   def release(spark: SparkSession): Unit = later.toFile.listFiles.sortBy(_.getName).foreach { file =>
     if (isFeed) spark.read.schema(FileStream.Columns).json(file.toString).coalesce(1).writeTo(source).append()
     Files.move(file.toPath, input.resolve(file.getName))
