@@ -70,7 +70,10 @@ class EncryptedRowFilesSuite extends AnyFunSuite with TemporaryDirectory {
 
   private def text(bytes: Array[Byte]): String = new String(bytes, ISO_8859_1)
 
-  /** Reads a changed file. The result must be the original rows, or an error that names the file and has no value. */
+  /**
+   * Reads a file with the `changed` bytes. The result must be the `expected` rows, or an error that names the file and
+   * shows no value of the rows. Returns whether the error was thrown.
+   */
   private def check(changed: Array[Byte], file: ContentFile, expected: Vector[Record]): Boolean = {
     val io = new MemoryFileIO
     io.write(file.path, changed)
@@ -121,7 +124,7 @@ class EncryptedRowFilesSuite extends AnyFunSuite with TemporaryDirectory {
       assert(check(io.read("plain"), file, Vector.empty))
     }
 
-    test(s"changed bytes and missing ends of a $name file cause one error that has no value") {
+    test(s"a $name file with changed bytes gives its rows or an error without values, one without its end the error") {
       val io = new MemoryFileIO
       val file = contentFile(write(io, "a", format, rows(1500)))
       val valid = io.read("a")
