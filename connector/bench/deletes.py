@@ -60,12 +60,12 @@ def all_rows(rows: DataFrame) -> None:
 # For each query: the table without deletes, the table with deletes, and the function that reads a table.
 QUERIES: dict[str, tuple[str, str, Run]] = {
     "all rows": ("flat", "flat_deleted", all_rows),
-    "aggregate of five columns": (
+    "aggregate of four columns": (
         "flat",
         "flat_deleted",
         collect("count(id)", "sum(id)", "sum(dec)", "max(s_high)", "sum(i1)"),
     ),
-    "aggregate of five columns, equality deletes": (
+    "aggregate of four columns, equality deletes": (
         "flat",
         "flat_equality",
         collect("count(id)", "sum(id)", "sum(dec)", "max(s_high)", "sum(i1)"),

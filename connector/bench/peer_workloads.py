@@ -152,7 +152,7 @@ def scan(run: Run) -> None:
     table = run.engine.create(run.spark, "scanned", DDL)
     run.insert(run.source(run.rows), table)
     queries = {
-        "aggregates of five columns": ("true", SUMS),
+        "aggregates of four columns": ("true", SUMS),
         "one column": ("true", ("round(sum(d1))",)),
         "few rows by a sorted column": (f"id BETWEEN {run.rows // 2} AND {run.rows // 2 + 100}", SUMS),
     }

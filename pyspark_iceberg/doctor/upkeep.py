@@ -31,8 +31,10 @@ def repair_command(table: str, action: str) -> str:
 def check_tree(table: Table) -> Result:
     """Check the metadata tree of a table of format version 4."""
     name = "metadata tree"
-    if table.format_version < 4 or table.current_snapshot_id is None:
+    if table.format_version < 4:
         return outcome(name, "not in this format version", [])
+    if table.current_snapshot_id is None:
+        return outcome(name, "the table has no snapshot", [])
     rows = table.validate_tree()
     examples = [", ".join(str(value) for value in row if value is not None) for row in rows[:EXAMPLES]]
     repair = f"CALL system.rewrite_manifests({literal(table.name)}) writes the tree again"

@@ -13,7 +13,6 @@ from pyspark_iceberg import connector_jars
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 
-@pytest.mark.slow
 def run(minutes: str) -> tuple[str, list[list[str]]]:
     """Run the benchmark; return its output, and the cells of the rows of iceberg-lite."""
     jar = next(path for path in map(str, connector_jars()) if "iceberg-lite" in path)
@@ -25,6 +24,7 @@ def run(minutes: str) -> tuple[str, list[list[str]]]:
     return completed.stdout, [[cell.strip() for cell in row] for row in rows]
 
 
+@pytest.mark.slow
 def test_compaction_during_writes_loses_and_duplicates_no_row() -> None:
     output, rows = run("0.25")
     if any(row[2] == "0" for row in rows):
