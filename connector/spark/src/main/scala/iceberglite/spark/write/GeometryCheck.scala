@@ -37,12 +37,12 @@ final private[write] class GeometryCheck private (fields: Vector[InputField], ro
       case _: ListType => checkAll(values.getArray(ordinal), f.parts.head, name)
       case _: MapType =>
         val map = values.getMap(ordinal)
-        checkAll(map.keyArray, f.parts.head, name)
-        checkAll(map.valueArray, f.parts.last, name)
+        checkAll(map.keyArray(), f.parts.head, name)
+        checkAll(map.valueArray(), f.parts.last, name)
     }
 
   private def checkAll(values: org.apache.spark.sql.catalyst.util.ArrayData, part: InputField, name: String): Unit =
-    if (hasGeometries(part)) for (i <- 0 until values.numElements) check(values, i, part, s"$name.${part.field.name}")
+    if (hasGeometries(part)) for (i <- 0 until values.numElements()) check(values, i, part, s"$name.${part.field.name}")
 }
 
 private[write] object GeometryCheck {
