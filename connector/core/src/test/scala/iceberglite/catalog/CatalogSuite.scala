@@ -17,11 +17,7 @@ import iceberglite.table._
 import iceberglite.table.TestTables._
 import iceberglite.table.action.{FastAppend, UpdateProperties}
 
-/**
- * Tests the behavior that all catalogs share.
- *
- * Most runs omit the repetitions of a test with other versions, formats or modes (see [[Sampling]]).
- */
+/** Tests the behavior that all catalogs share. */
 class CatalogSuite extends AnyFunSuite {
 
   private def onAll(name: String)(body: (Catalog, Store) => Unit): Unit = on(CatalogFixture.allWithRest, name)(body)

@@ -19,11 +19,7 @@ import iceberglite.table._
 import iceberglite.table.TestTables._
 import iceberglite.table.action.{FastAppend, UpdateProperties}
 
-/**
- * Tests concurrent writers on tables whose files are on the local disk.
- *
- * Most runs omit the repetitions of a test with other versions, formats or modes (see [[Sampling]]).
- */
+/** Tests concurrent writers on tables whose files are on the local disk. */
 class ConcurrencySuite extends AnyFunSuite {
   private val Threads = 8
   private val manyRetries = Map("commit.retry.num-retries" -> "1000", "commit.retry.min-wait-ms" -> "1")

@@ -19,8 +19,6 @@ import iceberglite.table.action.FastAppend
 /**
  * Tests the file-system catalog on a server with the interface of S3, without any other service. The server is moto
  * behind a lock that makes conditional writes atomic, so the tests do not show how S3 itself behaves.
- *
- * Most runs omit the repetitions of a test with other versions, formats or modes (see [[Sampling]]).
  */
 class S3CatalogSuite extends AnyFunSuite {
   private val Writers = 8

@@ -28,11 +28,7 @@ import iceberglite.spec.view.{ViewMetadata, ViewRepresentation}
 import iceberglite.table.TestTables._
 import iceberglite.table.{Crash, Fault, FaultyFileIO, TableIdentifier, TestTables, ViewChange}
 
-/**
- * Tests the changes to views in every kind of catalog.
- *
- * Most runs omit the repetitions of a test with other versions, formats or modes (see [[Sampling]]).
- */
+/** Tests the changes to views in every kind of catalog. */
 class ViewOperationsSuite extends AnyFunSuite {
   private val View = TableIdentifier(Vector("db"), "v")
   private val schema = Schema(0, Vector(NestedField.optional(1, "n", LongType)))

@@ -19,11 +19,7 @@ import iceberglite.spec.types.NestedField.{optional, required}
 import iceberglite.spec.types.Type._
 import iceberglite.table.MemoryFileIO
 
-/**
- * Tests that reading a damaged file returns rows or throws an error that contains the path of the file.
- *
- * By the tag `MoreRounds`, the slow tier runs more random rounds than the fast tier.
- */
+/** Tests that reading a damaged file returns rows or throws an error that contains the path of the file. */
 @MoreRounds
 class RowFileFuzzSuite extends AnyFunSuite {
   private val random = new Random(11)

@@ -9,11 +9,7 @@ import iceberglite.{Fuzz, MoreRoundsTag}
 import iceberglite.conformance.SparkRules
 import iceberglite.spec.IcebergError.InvalidArgument
 
-/**
- * Tests the conversion of variants to JSON.
- *
- * By the tag `MoreRoundsTag`, the slow tier runs more random rounds than the fast tier.
- */
+/** Tests the conversion of variants to JSON. */
 class VariantJsonSuite extends AnyFunSuite {
   private val emptyMetadata = bytes(1, 0, 0)
 

@@ -19,11 +19,7 @@ import iceberglite.MoreRoundsTag
 import iceberglite.conformance.SparkRules
 import iceberglite.spec.IcebergError.InvalidArgument
 
-/**
- * Tests the conversion of JSON text to variants, and their encoding. Apache Iceberg's library reads the variants.
- *
- * By the tag `MoreRoundsTag`, the slow tier runs more random rounds than the fast tier.
- */
+/** Tests the conversion of JSON text to variants, and their encoding. Apache Iceberg's library reads the variants. */
 class VariantParserSuite extends AnyFunSuite {
   import VariantParserSuite._
 

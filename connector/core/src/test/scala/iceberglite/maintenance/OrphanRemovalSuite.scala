@@ -25,11 +25,7 @@ import iceberglite.table._
 import iceberglite.table.TestTables._
 import iceberglite.table.action.{ExpireOptions, FastAppend, OverwriteFiles, UpdateProperties}
 
-/**
- * Tests which of the listed files the removal of orphan files deletes, and which it keeps.
- *
- * By the tag `MoreRounds`, the slow tier runs more random rounds than the fast tier.
- */
+/** Tests which of the listed files the removal of orphan files deletes, and which it keeps. */
 @MoreRounds
 class OrphanRemovalSuite extends AnyFunSuite {
   private val later = OrphanOptions(olderThanMs = 1000L)

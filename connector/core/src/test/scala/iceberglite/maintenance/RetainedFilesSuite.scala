@@ -13,11 +13,7 @@ import iceberglite.table.TestTables.environment
 import iceberglite.table.action.{SetPartitionStatistics, SetStatistics}
 import iceberglite.{Fuzz, MoreRounds}
 
-/**
- * Tests which files exist after snapshots have expired and orphan files of all ages were removed.
- *
- * By the tag `MoreRounds`, the slow tier runs more random rounds than the fast tier.
- */
+/** Tests which files exist after snapshots have expired and orphan files of all ages were removed. */
 @MoreRounds
 class RetainedFilesSuite extends AnyFunSuite with ExpiryFixture {
 

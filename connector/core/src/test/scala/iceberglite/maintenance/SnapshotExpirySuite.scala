@@ -34,11 +34,7 @@ import iceberglite.table.action.{
 import iceberglite.spec.expr.Expression.{AlwaysFalse, AlwaysTrue}
 import iceberglite.tree.TreeReader
 
-/**
- * Tests which snapshots expire, and which files are then deleted or kept.
- *
- * By the tag `MoreRounds`, the slow tier runs more random rounds than the fast tier.
- */
+/** Tests which snapshots expire, and which files are then deleted or kept. */
 @MoreRounds
 class SnapshotExpirySuite extends AnyFunSuite with ExpiryFixture {
 

@@ -23,11 +23,7 @@ import iceberglite.table.TestTables._
 import iceberglite.table.action.{ExpireOptions, OverwriteFiles, SetRef, SetStatistics, UpdateProperties, UpgradeVersion}
 import iceberglite.tree.{ManifestCache, TreeReader, TreeTable}
 
-/**
- * Tests that the files which `rewrite_table_path` lists and writes form a copy of the table in another location.
- *
- * By the tag `MoreRounds`, the slow tier runs more random rounds than the fast tier.
- */
+/** Tests that the files which `rewrite_table_path` lists and writes form a copy of the table in another location. */
 @MoreRounds
 class TablePathRewriteSuite extends AnyFunSuite {
   private val source = "mem://t"

@@ -37,11 +37,7 @@ import iceberglite.spec.types.Literal
 import iceberglite.spec.types.Literal._
 import iceberglite.storage.{HadoopFileIO, MetadataFiles, TemporaryDirectory}
 
-/**
- * Compares the partition statistics that both libraries compute, and their files, for tables of Apache Iceberg.
- *
- * Most runs omit the repetitions of a test with other versions, formats or modes (see [[Sampling]]).
- */
+/** Compares the partition statistics that both libraries compute, and their files, for tables of Apache Iceberg. */
 class PartitionStatisticsPeerSuite extends AnyFunSuite with TemporaryDirectory {
   private val io = new HadoopFileIO(new Configuration(false))
 

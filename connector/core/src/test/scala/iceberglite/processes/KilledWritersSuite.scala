@@ -20,8 +20,6 @@ import iceberglite.table.action.FastAppend
  * Runs several processes that write to one table concurrently. Some processes halt at a step of a commit, and some are
  * killed during a commit; the seed determines when. The suite checks that the table contains all acknowledged commits
  * and that it can still be written to.
- *
- * Most runs omit the repetitions of a test with other versions, formats or modes (see [[Sampling]]).
  */
 class KilledWritersSuite extends AnyFunSuite {
   private val seed = sys.env.get("ICEBERG_LITE_SEED").fold(20240229L)(_.toLong)

@@ -14,11 +14,7 @@ import iceberglite.spec.partition.PartitionTuple
 import iceberglite.spec.types.Literal.IntLiteral
 import iceberglite.table.MemoryFileIO
 
-/**
- * Tests that reading damaged Puffin files, deletion vectors or sketches succeeds or throws an `IcebergError`.
- *
- * By the tag `MoreRounds`, the slow tier runs more random rounds than the fast tier.
- */
+/** Tests that reading damaged Puffin files, deletion vectors or sketches succeeds or throws an `IcebergError`. */
 @MoreRounds
 class PuffinFuzzSuite extends AnyFunSuite {
   private val path = "s.puffin"

@@ -19,11 +19,7 @@ import iceberglite.table.{Actions, Table, TestTables}
 import iceberglite.table.action.UpgradeVersion
 import iceberglite.tree.ManifestCache
 
-/**
- * Checks the changelogs of randomly changed tables against the rows before and after each commit.
- *
- * By the tag `MoreRounds`, the slow tier runs more random rounds than the fast tier.
- */
+/** Checks the changelogs of randomly changed tables against the rows before and after each commit. */
 @MoreRounds
 class ChangelogScanSuite extends AnyFunSuite {
   private val formats = Vector(FileFormat.Parquet, FileFormat.Orc, FileFormat.Avro)

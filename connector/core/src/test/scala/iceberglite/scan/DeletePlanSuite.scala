@@ -24,8 +24,6 @@ import iceberglite.tree.{ManifestCache, TestTable}
 /**
  * Plans scans of random snapshots with delete files. The planned deletes are compared with applying every delete file
  * to every row, and with the delete files that Apache Iceberg plans.
- *
- * By the tag `MoreRounds`, the slow tier runs more random rounds than the fast tier.
  */
 @MoreRounds
 class DeletePlanSuite extends AnyFunSuite with ScalaCheckPropertyChecks {

@@ -17,11 +17,7 @@ import iceberglite.spec.types.Literal.{DoubleLiteral, FloatLiteral}
 import iceberglite.tree.{ManifestCache, TestTable}
 import iceberglite.tree.TestTable.file
 
-/**
- * Plans scans of random files, and compares the plans with the result of evaluating the filter for every row.
- *
- * By the tag `MoreRounds`, the slow tier runs more random rounds than the fast tier.
- */
+/** Plans scans of random files, and compares the plans with the result of evaluating the filter for every row. */
 @MoreRounds
 class PruningSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 

@@ -25,7 +25,7 @@ import iceberglite.table.MemoryFileIO
 import iceberglite.tree.manifestlist.ManifestSamples
 import iceberglite.scan.deletes.{DeleteCache, DeleteCacheAccess, DeleteFile, DeleteReader, EqualityColumn, SpilledKeys}
 
-/** Tests reads of data files with delete files, in all formats. By `MoreRoundsTag`, slow runs have more rounds. */
+/** Tests reads of data files with delete files, in all formats. */
 class TableRowsSuite extends AnyFunSuite {
   private val id = optional(1, "id", LongType)
   private val category = optional(2, "category", StringType)

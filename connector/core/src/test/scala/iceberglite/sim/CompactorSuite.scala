@@ -18,8 +18,6 @@ import iceberglite.table.action.{DeleteCarrier, DeletedPositions, RewriteFiles, 
  * The first test runs one writer that only compacts files, and eight others that add, delete and update rows and
  * remove files. Each commit has up to four retries. The test reads the same environment variables as
  * [[SimulationSuite]], but runs only for a quarter of the duration in `ICEBERG_LITE_SOAK`.
- *
- * By the tag `MoreRounds`, the slow tier runs more random rounds than the fast tier.
  */
 @MoreRounds
 class CompactorSuite extends AnyFunSuite {

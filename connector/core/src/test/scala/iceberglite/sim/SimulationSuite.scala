@@ -13,8 +13,6 @@ import iceberglite.{Fuzz, MoreRounds, Sampling}
  *  - `ICEBERG_LITE_SEED` is the seed of the random generator,
  *  - `ICEBERG_LITE_SOAK` is the duration in minutes,
  *  - `ICEBERG_LITE_HISTORY` is the seed of a single history to run instead of many.
- *
- * By the tag `MoreRounds`, the slow tier runs more histories than the fast tier.
  */
 @MoreRounds
 class SimulationSuite extends AnyFunSuite {

@@ -208,7 +208,6 @@ final class IcebergTable private (
     "The name does not refer to a table of an iceberg-lite catalog; begin it with the name of such a catalog"
   )
 
-  /** The name in the errors that [[in]] converts to errors of Spark. */
   override protected def errorName: String = name
 
   override def toString: String = s"IcebergTable($name)"

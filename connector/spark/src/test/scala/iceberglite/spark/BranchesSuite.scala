@@ -13,8 +13,6 @@ import iceberglite.spec.IcebergError.{ConcurrentChange, NotFound}
 /**
  * Checks branches and procedures through DataFrames, with cached results and with concurrent writers, which the SQL
  * scenarios do not cover.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
  */
 class BranchesSuite extends AnyFunSuite with SharedSession {
 

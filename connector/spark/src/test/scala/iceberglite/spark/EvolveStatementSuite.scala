@@ -8,11 +8,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.spark.rowlevel.StatementFixture
 import iceberglite.table.Table
 
-/**
- * Checks changes of a table's metadata in one commit, through the Scala API and the procedure `alter_table`.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
- */
+/** Checks changes of a table's metadata in one commit, through the Scala API and the procedure `alter_table`. */
 class EvolveStatementSuite extends AnyFunSuite with StatementFixture {
 
   private def tableOf(name: String): IcebergTable = IcebergTable.forName(spark, name)

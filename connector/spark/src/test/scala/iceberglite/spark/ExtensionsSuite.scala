@@ -8,11 +8,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spark.error.OperationError
 
-/**
- * Checks sessions with the extensions of iceberg-lite and Apache Iceberg, and sessions without extensions.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
- */
+/** Checks sessions with the extensions of iceberg-lite and Apache Iceberg, and sessions without extensions. */
 class ExtensionsSuite extends AnyFunSuite with SharedSession {
 
   private def create(catalog: String): String = {

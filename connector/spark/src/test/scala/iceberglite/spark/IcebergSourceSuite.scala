@@ -9,11 +9,7 @@ import org.apache.spark.sql.{AnalysisException, DataFrame, DataFrameReader, Save
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
-/**
- * Checks reads and writes with the data source `iceberg-lite`, by table names and by paths.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
- */
+/** Checks reads and writes with the data source `iceberg-lite`, by table names and by paths. */
 class IcebergSourceSuite extends AnyFunSuite with SharedSession {
 
   private def ids(numbers: Int*): DataFrame = {

@@ -7,11 +7,7 @@ import org.scalatest.tagobjects.Slow
 import iceberglite.Sampling
 import iceberglite.spark.rowlevel.StatementFixture
 
-/**
- * Checks DELETE, UPDATE and MERGE through the Scala API, and the row counts that they return.
- *
- * Most runs omit the repetitions of a test with other versions, formats or modes (see [[Sampling]]).
- */
+/** Checks DELETE, UPDATE and MERGE through the Scala API, and the row counts that they return. */
 class IcebergTableSuite extends AnyFunSuite with StatementFixture {
 
   private def tableOf(name: String): IcebergTable = IcebergTable.forName(spark, name)

@@ -8,11 +8,7 @@ import org.scalatest.tagobjects.Slow
 import iceberglite.FilesBelow
 import iceberglite.spark.error.Causes
 
-/**
- * Checks tables at locations with unusual characters or layouts, and that Apache Iceberg uses the same locations.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
- */
+/** Checks tables at locations with unusual characters or layouts, and that Apache Iceberg uses the same locations. */
 class LocationsSuite extends AnyFunSuite with SharedSession {
 
   private def files(directory: Path, ending: String): Vector[String] =

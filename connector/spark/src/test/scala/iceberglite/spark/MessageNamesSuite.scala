@@ -2,11 +2,7 @@ package iceberglite.spark
 
 import org.scalatest.funsuite.AnyFunSuite
 
-/**
- * Checks that messages use the catalog name of the session if a JDBC catalog has another name in its database.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
- */
+/** Checks that messages use the catalog name of the session if a JDBC catalog has another name in its database. */
 class MessageNamesSuite extends AnyFunSuite with SharedSession {
 
   test("messages and plans never contain the catalog's name in its database (catalog-name)") {

@@ -25,10 +25,7 @@ import iceberglite.spec.types.Type.IntType
 import iceberglite.storage.HadoopFileIO
 import iceberglite.table.action.UpdateSchema
 
-/**
- * Checks the catalog `SparkCatalog` through statements. `peer(t)` is the name of the same table in Apache Iceberg's
- * catalog.
- */
+/** Checks the catalog `SparkCatalog` through statements. */
 class SparkCatalogSuite extends AnyFunSuite with SharedSession {
 
   private def catalogOf(session: SparkSession, name: String): TableCatalog =

@@ -11,11 +11,7 @@ import iceberglite.maintenance.relocate.{PathPrefixes, PathRewriteOptions}
 import iceberglite.spark.rowlevel.StatementFixture
 import iceberglite.table.action.{ExpireOptions, RestorePoint}
 
-/**
- * Checks the Scala maintenance API, and compares results with those of the procedures on an equal table.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
- */
+/** Checks the Scala maintenance API, and compares results with those of the procedures on an equal table. */
 class TableMaintenanceCallsSuite extends AnyFunSuite with StatementFixture {
   override lazy val spark: SparkSession = SharedSession.spark
 

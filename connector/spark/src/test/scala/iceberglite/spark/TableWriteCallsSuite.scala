@@ -12,11 +12,7 @@ import iceberglite.spark.rowlevel.StatementFixture
 import iceberglite.spec.IcebergError.CommitConflict
 import iceberglite.table.action.UpdateProperties
 
-/**
- * Checks writes of DataFrames through the Scala API, and the row counts that they return.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
- */
+/** Checks writes of DataFrames through the Scala API, and the row counts that they return. */
 class TableWriteCallsSuite extends AnyFunSuite with StatementFixture {
 
   private def tableOf(name: String): IcebergTable = IcebergTable.forName(spark, name)

@@ -25,11 +25,7 @@ import iceberglite.spec.types.Type._
 import iceberglite.storage.TemporaryDirectory
 import iceberglite.table.MemoryFileIO
 
-/**
- * Tests reading Parquet files that are damaged, by accident or on purpose.
- *
- * By the tag `MoreRoundsTag`, the slow tier runs more random rounds than the fast tier.
- */
+/** Tests reading Parquet files that are damaged, by accident or on purpose. */
 class DamagedParquetSuite extends AnyFunSuite with TemporaryDirectory with ParquetFiles {
   private val schema = RecordGenerators.flat(RecordGenerators.ofVersion2)
   private val nested = schemaOf(

@@ -27,11 +27,7 @@ import iceberglite.spec.metadata.Snapshot
 import iceberglite.table.{Actions, Table}
 import iceberglite.tree.ManifestCache
 
-/**
- * Compares the files and rows that streams of randomly changed tables read with those of batch reads.
- *
- * By the tag `MoreRounds`, the slow tier runs more random rounds than the fast tier.
- */
+/** Compares the files and rows that streams of randomly changed tables read with those of batch reads. */
 @MoreRounds
 class StreamHistoriesSuite extends AnyFunSuite {
   private val skipping = Appends(skipsDeletes = true, skipsOverwrites = true)

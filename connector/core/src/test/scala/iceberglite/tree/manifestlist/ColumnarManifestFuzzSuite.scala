@@ -12,11 +12,7 @@ import iceberglite.table.MemoryFileIO
 import iceberglite.tree.{DataFileFields => F}
 import iceberglite.tree.manifestlist.ManifestSamples.{byId, bytes, schema}
 
-/**
- * Tests that reading damaged Parquet manifests of Apache Iceberg 1.12 succeeds or throws an `IcebergError`.
- *
- * By the tag `MoreRounds`, the slow tier runs more random rounds than the fast tier.
- */
+/** Tests that reading damaged Parquet manifests of Apache Iceberg 1.12 succeeds or throws an `IcebergError`. */
 @MoreRounds
 class ColumnarManifestFuzzSuite extends AnyFunSuite {
   private val path = "m.parquet"

@@ -14,11 +14,7 @@ import iceberglite.storage.MetadataFiles
 import iceberglite.table.MemoryFileIO
 import iceberglite.tree.manifestlist.ManifestSamples._
 
-/**
- * Tests that reading a damaged manifest, manifest list or metadata file succeeds or throws an `IcebergError`.
- *
- * By the tag `MoreRounds`, the slow tier runs more random rounds than the fast tier.
- */
+/** Tests that reading a damaged manifest, manifest list or metadata file succeeds or throws an `IcebergError`. */
 @MoreRounds
 class ManifestFuzzSuite extends AnyFunSuite {
   private val specs = Map(0 -> byId, 4 -> wideSpec)

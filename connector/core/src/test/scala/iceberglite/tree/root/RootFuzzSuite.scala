@@ -7,11 +7,7 @@ import iceberglite.spec.file.{ContentFile, Metrics}
 import iceberglite.tree.TestTable.{equalityDeletes, file, removing}
 import iceberglite.tree.manifestlist.ManifestSamples
 
-/**
- * Tests that reading damaged roots and leaves of version 4 succeeds or throws an `IcebergError`.
- *
- * By the tag `MoreRounds`, the slow tier runs more random rounds than the fast tier.
- */
+/** Tests that reading damaged roots and leaves of version 4 succeeds or throws an `IcebergError`. */
 @MoreRounds
 class RootFuzzSuite extends AnyFunSuite {
 

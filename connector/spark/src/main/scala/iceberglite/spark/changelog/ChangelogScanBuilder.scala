@@ -90,7 +90,6 @@ final class ChangelogScanBuilder(
     new IcebergScan(files, scanColumns, settings, caseSensitive, session, streams = Some(streams))
   }
 
-  /** The name in the errors that [[in]] converts to errors of Spark. */
   override protected def errorName: String = table.name
 
   private def filesWith(rowFilters: Vector[ConvertedFilter], changeFilters: Vector[ConvertedFilter]): ScanFiles = {

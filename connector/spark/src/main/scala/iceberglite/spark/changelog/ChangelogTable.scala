@@ -89,7 +89,6 @@ final class ChangelogTable(source: () => Table, val travel: TimeTravel)
     }
   }
 
-  /** The name in the errors that [[in]] converts to errors of Spark. */
   override protected def errorName: String = name
 
   override def toString: String = name

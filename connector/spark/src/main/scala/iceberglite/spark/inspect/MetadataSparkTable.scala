@@ -83,7 +83,6 @@ final class MetadataSparkTable(source: () => Table, val view: MetadataTable, val
       s"The columns of $name have changed since the query or DataFrame was created. Create it again"
     )
 
-  /** The name in the errors that [[in]] converts to errors of Spark. */
   override protected def errorName: String = name
 
   override def toString: String = name

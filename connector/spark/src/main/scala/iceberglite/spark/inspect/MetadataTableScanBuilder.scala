@@ -48,7 +48,6 @@ final class MetadataTableScanBuilder(
     with SupportsPushDownRequiredColumns
     with SupportsPushDownV2Filters
     with ErrorBoundary {
-  /** The name in the errors that [[in]] converts to errors of Spark. */
   override protected def errorName: String = name
 
   private lazy val columns: Schema = metadataTable.schema(table)
@@ -101,7 +100,6 @@ final private class LocalMetadataScan(
 ) extends LocalScan
     with SupportsReportStatistics
     with ErrorBoundary {
-  /** The name in the errors that [[in]] converts to errors of Spark. */
   override protected def errorName: String = name
 
   private lazy val outputRows: Array[InternalRow] = in(produce().map(InternalRows.of(output)).toArray)
@@ -131,7 +129,6 @@ final private class DistributedMetadataScan(
     with Batch
     with SupportsReportStatistics
     with ErrorBoundary {
-  /** The name in the errors that [[in]] converts to errors of Spark. */
   override protected def errorName: String = name
 
   override def toBatch: Batch = this

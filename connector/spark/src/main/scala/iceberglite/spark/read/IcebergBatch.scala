@@ -40,7 +40,6 @@ final private[read] class IcebergBatch(
   private val table = scan.files.table
   private val settings = scan.settings
 
-  /** The name in the errors that [[in]] converts to errors of Spark. */
   override protected def errorName: String = table.name
 
   private lazy val partitions: Array[InputPartition] = in {

@@ -68,7 +68,6 @@ final private[iceberglite] class IcebergScan(
     with SupportsReportOrdering
     with SupportsRuntimeV2Filtering
     with ErrorBoundary {
-  /** The name in the errors that [[in]] converts to errors of Spark. */
   override protected def errorName: String = files.table.name
 
   override private[iceberglite] def scanFiles: ScanFiles = files

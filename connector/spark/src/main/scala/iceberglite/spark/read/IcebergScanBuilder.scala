@@ -200,7 +200,6 @@ final class IcebergScanBuilder(
   /** Returns the files that a row-level statement reads with this scan, after Spark has planned the scan. */
   private[iceberglite] def statementFiles: StatementFiles = StatementFiles(files.plan.tasks, files.filter)
 
-  /** The name in the errors that [[in]] converts to errors of Spark. */
   override protected def errorName: String = table.name
 
   private def filesFor(filters: Array[ConvertedFilter]): ScanFiles =

@@ -32,7 +32,6 @@ final private[rowlevel] class ChangeBatchWrite(
   private val table = statement.table
   private val writeCommit = new WriteCommit(table)
 
-  /** The name in the errors that [[in]] converts to errors of Spark. */
   override protected def errorName: String = table.name
 
   private lazy val deleteTarget = DeleteFileTarget(

@@ -24,7 +24,6 @@ final private[iceberglite] class CopyOnWriteOperation(val statement: RowLevelSta
     with ErrorBoundary {
   private val context = statement.context
 
-  /** The name in the errors that [[in]] converts to errors of Spark. */
   override protected def errorName: String = statement.table.name
 
   override def command(): Command = statement.command

@@ -35,7 +35,6 @@ final private[rowlevel] class CopyOnWriteScan(inner: IcebergScan, context: State
     with SupportsReportStatistics
     with SupportsRuntimeV2Filtering
     with ErrorBoundary {
-  /** The name in the errors that [[in]] converts to errors of Spark. */
   override protected def errorName: String = inner.files.table.name
 
   override private[iceberglite] def scanFiles: ScanFiles = inner.files

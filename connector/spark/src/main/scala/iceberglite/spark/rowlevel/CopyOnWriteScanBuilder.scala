@@ -17,7 +17,6 @@ final private[rowlevel] class CopyOnWriteScanBuilder(inner: IcebergScanBuilder, 
     extends SupportsPushDownV2Filters
     with SupportsPushDownRequiredColumns
     with ErrorBoundary {
-  /** The name in the errors that [[in]] converts to errors of Spark. */
   override protected def errorName: String = inner.tableName
 
   /**

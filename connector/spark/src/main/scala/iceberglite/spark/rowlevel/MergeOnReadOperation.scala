@@ -27,7 +27,6 @@ import iceberglite.spec.types.NestedField
 final private[iceberglite] class MergeOnReadOperation(val statement: RowLevelStatement)
     extends SupportsDelta
     with ErrorBoundary {
-  /** The name in the errors that [[in]] converts to errors of Spark. */
   override protected def errorName: String = statement.table.name
 
   override def command(): Command = statement.command
@@ -113,7 +112,6 @@ final private[iceberglite] class ChangeWrite(
 ) extends DeltaWrite
     with RequiresDistributionAndOrdering
     with ErrorBoundary {
-  /** The name in the errors that [[in]] converts to errors of Spark. */
   override protected def errorName: String = statement.table.name
 
   override def description: String = s"IcebergWrite(table=${statement.table.name}, mode=merge-on-read)"

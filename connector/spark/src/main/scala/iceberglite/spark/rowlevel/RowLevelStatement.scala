@@ -58,7 +58,6 @@ final private[iceberglite] class RowLevelStatement(
     val followUps: Seq[CommitFollowUp]
 ) extends ErrorBoundary {
 
-  /** The name in the errors that [[in]] converts to errors of Spark. */
   override protected def errorName: String = table.name
 
   /** The columns of the table when the statement was resolved. */

@@ -34,7 +34,6 @@ final case class ShowTablesExtended(
 ) extends LeafRunnableCommand
     with ErrorBoundary {
 
-  /** The name in the errors that [[in]] converts to errors of Spark. */
   override protected def errorName: String = (catalog.name +: namespace).mkString(".")
 
   override def run(session: SparkSession): Seq[Row] = in {

@@ -21,7 +21,6 @@ trait NamedTableCommand extends LeafRunnableCommand with ErrorBoundary {
 
   protected def change(session: SparkSession, catalog: LiteCatalog, ident: Identifier): Unit
 
-  /** The name in the errors that [[in]] converts to errors of Spark. */
   override protected def errorName: String = table.mkString(".")
 
   override def run(session: SparkSession): Seq[Row] = in {

@@ -116,7 +116,6 @@ sealed class IcebergWriteBuilder private[iceberglite] (
 
   private def request: WriteRequest = WriteRequest(info, settings, target, session, followUps)
 
-  /** The name in the errors that [[in]] converts to errors of Spark. */
   override protected def errorName: String = table.name
 
   private def condition(predicates: Array[Predicate]): Expression = {

@@ -111,7 +111,6 @@ class SparkTable(
   override def name: String = table.name
 
   // Methods also create new objects of this class within `in`, because the constructor may fail.
-  /** The name in the errors that [[in]] converts to errors of Spark. */
   override protected def errorName: String = name
 
   override def schema: StructType = sparkSchema

@@ -20,7 +20,6 @@ final private[view] case class ShowIcebergViews(
 ) extends LeafRunnableCommand
     with ErrorBoundary {
 
-  /** The name in the errors that [[in]] converts to errors of Spark. */
   override protected def errorName: String = (catalog.name +: namespace).mkString(".")
 
   override def run(session: SparkSession): Seq[Row] = in {

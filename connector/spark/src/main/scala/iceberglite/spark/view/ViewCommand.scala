@@ -11,7 +11,6 @@ import iceberglite.spec.view.ViewMetadata
 private[view] trait ViewCommand extends LeafRunnableCommand with ErrorBoundary {
   def view: ViewName
 
-  /** The name in the errors that [[in]] converts to errors of Spark. */
   override protected def errorName: String = view.toString
 
   /** Returns the view's metadata. @throws NotFound if there is no view with the name */

@@ -33,7 +33,6 @@ final private[view] case class WriteView(
     with AnalysisOnlyCommand
     with ErrorBoundary {
 
-  /** The name in the errors that [[in]] converts to errors of Spark. */
   override protected def errorName: String = view.toString
 
   override def childrenToAnalyze: Seq[LogicalPlan] = Seq(query)

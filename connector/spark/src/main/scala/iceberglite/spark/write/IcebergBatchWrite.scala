@@ -13,7 +13,6 @@ final private[write] class IcebergBatchWrite(tasks: WriteTasks) extends BatchWri
 
   private val writeCommit = new WriteCommit(tasks.table)
 
-  /** The name in the errors that [[in]] converts to errors of Spark. */
   override protected def errorName: String = tasks.table.name
 
   override def createBatchWriterFactory(info: PhysicalWriteInfo): DataWriterFactory =

@@ -14,7 +14,6 @@ import iceberglite.spark.error.ErrorBoundary
 final private[iceberglite] class IcebergWrite(plan: WritePlan, mode: WriteMode)
     extends RequiresDistributionAndOrdering
     with ErrorBoundary {
-  /** The name in the errors that [[in]] converts to errors of Spark. */
   override protected def errorName: String = plan.table.name
 
   override def description: String = s"IcebergWrite(table=${plan.table.name}, mode=$mode)"

@@ -138,7 +138,6 @@ final private[iceberglite] class WriteCommit(table: Table) extends ErrorBoundary
         Right(pending.rerun.fold[Outcome](throw conflict)(Outcome.Rewritten(conflict, _)))
     }
 
-  /** The name in the errors that [[in]] converts to errors of Spark. */
   override protected def errorName: String = table.name
 
   /**

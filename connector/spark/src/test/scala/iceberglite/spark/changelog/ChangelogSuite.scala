@@ -32,10 +32,6 @@ import iceberglite.table.Table
 /**
  * Checks the metadata table `changes` and incremental reads. The changes of random commits are compared with time
  * travel, and the changes of fixed commits with Apache Iceberg or with expected rows.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog. Most runs omit the repetitions of a test with
- * other versions, formats or modes (see [[Sampling]]). By the tag `MoreRoundsTag`, the slow tier runs more random
- * rounds than the fast tier.
  */
 class ChangelogSuite extends AnyFunSuite with SharedSession {
   private val formats = Vector(FileFormat.Parquet, FileFormat.Orc, FileFormat.Avro)

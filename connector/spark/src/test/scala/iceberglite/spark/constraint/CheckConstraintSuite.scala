@@ -25,11 +25,7 @@ import iceberglite.spec.property.CheckConstraint
 import iceberglite.table.Table
 import iceberglite.table.action.UpdateProperties
 
-/**
- * Checks that every write enforces the CHECK constraints of a table, and the statements that change constraints.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
- */
+/** Checks that every write enforces the CHECK constraints of a table, and the statements that change constraints. */
 class CheckConstraintSuite extends AnyFunSuite with ConstraintFixture {
 
   private def constrained(mode: String, version: Int = 2): String = {

@@ -11,11 +11,7 @@ import iceberglite.spec.IcebergError.{CommitConflict, GeneratedColumnMismatch, I
 import iceberglite.spec.schema.GeneratedColumn
 import iceberglite.table.action.UpdateProperties
 
-/**
- * Checks that writes compute and check the values of generated columns, and the statements that define them.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
- */
+/** Checks that writes compute and check the values of generated columns, and the statements that define them. */
 class GeneratedColumnSuite extends AnyFunSuite with ConstraintFixture {
 
   /** Creates a table in which `twice` is `n * 2`, with two rows, whose ids are 1 and 2. */

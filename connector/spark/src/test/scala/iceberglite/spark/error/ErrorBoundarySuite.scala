@@ -22,8 +22,6 @@ import iceberglite.table.KnownProperties
  * path that the statement uses, unless a task threw the error. If a storage call failed and the statement did not
  * change the storage, the statement must succeed when it is repeated. The tests run a sample of the statements and
  * calls.
- *
- * By the tag `MoreRounds`, the slow tier runs more random rounds than the fast tier.
  */
 @MoreRounds
 class ErrorBoundarySuite extends AnyFunSuite with ErrorBoundaryFixture {

@@ -4,11 +4,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spark.rowlevel.StatementFixture
 
-/**
- * Tests statistics of columns with special characters in their names, and the Z-order of fields of structs.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
- */
+/** Tests statistics of columns with special characters in their names, and the Z-order of fields of structs. */
 class ColumnNameStatisticsSuite extends AnyFunSuite with StatementFixture {
   private val names = Seq("a.b", "a b", "a/b", "größe", "a-b", "%41", "1st")
 

@@ -13,11 +13,7 @@ import iceberglite.Sampling
 import iceberglite.inspect.MetadataTables
 import iceberglite.spark.SharedSession
 
-/**
- * Reads metadata tables with filters, options and Spark tasks, and compares the rows with those of Apache Iceberg.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
- */
+/** Reads metadata tables with filters, options and Spark tasks, and compares the rows with those of Apache Iceberg. */
 class MetadataTableReadsSuite extends AnyFunSuite with SharedSession {
   private def create(properties: (String, String)*): String = {
     val t = newTable()

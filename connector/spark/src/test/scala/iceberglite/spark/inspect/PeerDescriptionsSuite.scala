@@ -7,11 +7,7 @@ import iceberglite.inspect.{HealthTable, MetadataTable, MetadataTables, Metadata
 import iceberglite.spark.SharedSession
 import iceberglite.spark.changelog.ChangelogTable
 
-/**
- * Compares metadata tables, properties and descriptions with those of Apache Iceberg.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
- */
+/** Compares metadata tables, properties and descriptions with those of Apache Iceberg. */
 class PeerDescriptionsSuite extends AnyFunSuite with SharedSession {
 
   /** Statements that create tables of several kinds; `{t}` stands for the table. */

@@ -10,11 +10,7 @@ import org.scalatest.time.{Millis, Seconds, Span}
 
 import iceberglite.spark.rowlevel.StatementFixture
 
-/**
- * Tests rewrites of data files whose Spark jobs are cancelled while their tasks run.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
- */
+/** Tests rewrites of data files whose Spark jobs are cancelled while their tasks run. */
 class RewriteCancellationSuite extends AnyFunSuite with StatementFixture with Eventually {
   implicit override val patienceConfig: PatienceConfig = PatienceConfig(Span(60, Seconds), Span(50, Millis))
 

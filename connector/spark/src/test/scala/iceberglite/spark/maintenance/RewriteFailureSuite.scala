@@ -15,11 +15,7 @@ import iceberglite.spec.metadata.TableMetadata
 import iceberglite.table.{Change, Committer, SnapshotTarget, Table, TableIdentifier, TableVersion}
 import iceberglite.table.action.{DeleteCarrier, DeletedPositions}
 
-/**
- * Tests which files and results remain if a rewrite fails.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
- */
+/** Tests which files and results remain if a rewrite fails. */
 class RewriteFailureSuite extends AnyFunSuite with StatementFixture {
   private def unknown(cause: Option[Throwable] = None) = CommitStateUnknown("t", None, "no answer", cause)
 

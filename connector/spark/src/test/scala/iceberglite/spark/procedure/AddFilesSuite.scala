@@ -6,11 +6,7 @@ import org.apache.spark.sql.DataFrame
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
-/**
- * Tests `CALL add_files`, and compares the results with Apache Iceberg.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
- */
+/** Tests `CALL add_files`, and compares the results with Apache Iceberg. */
 class AddFilesSuite extends AnyFunSuite with ImportFixture {
 
   private val columns = "b BOOLEAN, i INT, l BIGINT, f FLOAT, d DOUBLE, c DECIMAL(9, 2), m DECIMAL(18, 4), " +

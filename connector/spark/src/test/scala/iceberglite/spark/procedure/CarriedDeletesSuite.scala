@@ -24,12 +24,7 @@ import iceberglite.table.{Change, Committer, SnapshotTarget, Table, TableIdentif
 import iceberglite.table.action.{FastAppend, RemoveFiles}
 import iceberglite.tree.TreeReader
 
-/**
- * Tests rewrites of data files during which other commits delete rows of these files.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog. Most runs omit the repetitions of a test with
- * other versions, formats or modes (see [[Sampling]]).
- */
+/** Tests rewrites of data files during which other commits delete rows of these files. */
 class CarriedDeletesSuite extends AnyFunSuite with StatementFixture {
   private val columns = "id BIGINT, p INT, s STRING"
 

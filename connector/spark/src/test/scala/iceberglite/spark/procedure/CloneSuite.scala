@@ -10,12 +10,7 @@ import iceberglite.{FilesBelow, Sampling}
 import iceberglite.spark.SharedSession
 import iceberglite.spark.rowlevel.StatementFixture
 
-/**
- * Tests `CALL clone`.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog. Most runs omit the repetitions of a test with
- * other versions, formats or modes (see [[Sampling]]).
- */
+/** Tests `CALL clone`. */
 class CloneSuite extends AnyFunSuite with StatementFixture {
   // Unlike the session of StatementFixture, this session also has the SQL extensions of Apache Iceberg.
   override lazy val spark: SparkSession = SharedSession.spark

@@ -7,8 +7,6 @@ import org.scalatest.tagobjects.Slow
 /**
  * Tests bin-packing of Parquet files that have no deleted rows. The column chunks of these files are copied, and their
  * rows are not decoded.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
  */
 class ColumnCopySuite extends AnyFunSuite with RewriteFixture {
   private val values = Seq(

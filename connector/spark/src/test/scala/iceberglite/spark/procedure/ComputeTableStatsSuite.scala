@@ -10,11 +10,7 @@ import org.scalatest.tagobjects.Slow
 import iceberglite.spark.SharedSession
 import iceberglite.spark.rowlevel.StatementFixture
 
-/**
- * Tests `CALL compute_table_stats`, and compares the results with Apache Iceberg.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
- */
+/** Tests `CALL compute_table_stats`, and compares the results with Apache Iceberg. */
 class ComputeTableStatsSuite extends AnyFunSuite with StatementFixture {
   // Apache Iceberg's procedures need its SQL extensions. This session has them, unlike that of StatementFixture.
   override lazy val spark: SparkSession = SharedSession.spark

@@ -19,11 +19,7 @@ import iceberglite.spec.file.FileFormat
 import iceberglite.spec.metadata.Snapshot
 import iceberglite.table.Table
 
-/**
- * Compares the views of `CALL create_changelog_view` with those of Apache Iceberg, and with the rows of snapshots.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
- */
+/** Compares the views of `CALL create_changelog_view` with those of Apache Iceberg, and with the rows of snapshots. */
 class CreateChangelogViewSuite extends AnyFunSuite with SharedSession with AdaptiveSparkPlanHelper {
   private val counter = Iterator.from(1)
 

@@ -15,13 +15,7 @@ import iceberglite.spark.rowlevel.StatementFixture
 import iceberglite.table.action.ExpireOptions
 import iceberglite.tree.{SeenParts, TreeReader}
 
-/**
- * Tests `CALL expire_snapshots`, and compares the results with Apache Iceberg.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog. Most runs omit the repetitions of a test with
- * other versions, formats or modes (see [[Sampling]]). By the tag `MoreRounds`, the slow tier runs more random rounds
- * than the fast tier.
- */
+/** Tests `CALL expire_snapshots`, and compares the results with Apache Iceberg. */
 @MoreRounds
 class ExpireSnapshotsSuite extends AnyFunSuite with StatementFixture {
   // Apache Iceberg's procedures need its SQL extensions. This session has them, unlike that of StatementFixture.

@@ -13,11 +13,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.spark.SharedSession
 import iceberglite.spark.rowlevel.StatementFixture
 
-/**
- * Creates sources for imports, calls the import procedures, and returns the entries of the imported files.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
- */
+/** Creates sources for imports, calls the import procedures, and returns the entries of the imported files. */
 trait ImportFixture extends StatementFixture { self: AnyFunSuite =>
   // Apache Iceberg's procedures need its SQL extensions. This session has them, unlike that of StatementFixture.
   override lazy val spark: SparkSession = SharedSession.spark

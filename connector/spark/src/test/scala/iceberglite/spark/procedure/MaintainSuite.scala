@@ -18,11 +18,7 @@ import iceberglite.table.{Environment, SnapshotTarget}
 import iceberglite.spark.{IcebergTable, SharedSession}
 import iceberglite.spark.rowlevel.StatementFixture
 
-/**
- * Tests `CALL maintain` and the metadata table `health`. Some tests check that Apache Iceberg reads the same rows.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
- */
+/** Tests `CALL maintain` and the metadata table `health`. Some tests check that Apache Iceberg reads the same rows. */
 class MaintainSuite extends AnyFunSuite with StatementFixture {
   // Apache Iceberg's procedures need its SQL extensions. This session has them, unlike that of StatementFixture.
   override lazy val spark: SparkSession = SharedSession.spark

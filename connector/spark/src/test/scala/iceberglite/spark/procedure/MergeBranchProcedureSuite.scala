@@ -5,7 +5,7 @@ import org.scalatest.tagobjects.Slow
 
 import iceberglite.spark.SharedSession
 
-/** Tests `CALL merge_branch`. `peer(t)` is the name of the same table in Apache Iceberg's catalog. */
+/** Tests `CALL merge_branch`. */
 class MergeBranchProcedureSuite extends AnyFunSuite with SharedSession {
 
   test("Apache Iceberg reads the merged branch, with the rows of both branches", Slow) {

@@ -23,13 +23,7 @@ import iceberglite.table.Table
 import iceberglite.table.action.FastAppend
 import iceberglite.tree.TreeReader
 
-/**
- * Tests `CALL remove_orphan_files`, and compares the results with Apache Iceberg.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog. Most runs omit the repetitions of a test with
- * other versions, formats or modes (see [[Sampling]]). By the tag `MoreRounds`, the slow tier runs more random rounds
- * than the fast tier.
- */
+/** Tests `CALL remove_orphan_files`, and compares the results with Apache Iceberg. */
 @MoreRounds
 class RemoveOrphanFilesSuite extends AnyFunSuite with StatementFixture {
   // Apache Iceberg's procedures need its SQL extensions. This session has them, unlike that of StatementFixture.

@@ -10,12 +10,7 @@ import iceberglite.Sampling
 import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.table.action.DeleteFiles
 
-/**
- * Tests `CALL rewrite_data_files`, and compares the results with Apache Iceberg.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog. Most runs omit the repetitions of a test with
- * other versions, formats or modes (see [[Sampling]]).
- */
+/** Tests `CALL rewrite_data_files`, and compares the results with Apache Iceberg. */
 class RewriteDataFilesSuite extends AnyFunSuite with RewriteFixture {
   private val binPackings: Seq[Seq[String]] = Seq(
     Nil,

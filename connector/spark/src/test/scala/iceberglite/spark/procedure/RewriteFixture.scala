@@ -6,11 +6,7 @@ import org.scalatest.Suite
 import iceberglite.spark.SharedSession
 import iceberglite.spark.rowlevel.StatementFixture
 
-/**
- * Creates tables for tests of `CALL rewrite_data_files`, and calls the procedure.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
- */
+/** Creates tables for tests of `CALL rewrite_data_files`, and calls the procedure. */
 trait RewriteFixture extends StatementFixture { self: Suite =>
   // Apache Iceberg's procedures need its SQL extensions. This session has them, unlike that of StatementFixture.
   override lazy val spark: SparkSession = SharedSession.spark

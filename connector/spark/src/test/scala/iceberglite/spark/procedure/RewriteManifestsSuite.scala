@@ -8,11 +8,7 @@ import iceberglite.spark.SharedSession
 import iceberglite.spark.rowlevel.StatementFixture
 import iceberglite.spec.FormatVersion
 
-/**
- * Tests `CALL rewrite_manifests`, and compares the results with those of Apache Iceberg on an equal table.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
- */
+/** Tests `CALL rewrite_manifests`, and compares the results with those of Apache Iceberg on an equal table. */
 class RewriteManifestsSuite extends AnyFunSuite with StatementFixture {
   // Apache Iceberg's procedures need its SQL extensions. This session has them, unlike that of StatementFixture.
   override lazy val spark: SparkSession = SharedSession.spark

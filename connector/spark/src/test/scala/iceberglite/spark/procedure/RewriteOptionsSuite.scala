@@ -9,12 +9,7 @@ import iceberglite.spec.expr.{Expression, Term}
 import iceberglite.spec.types.Literal.IntLiteral
 import iceberglite.table.action.DeleteFiles
 
-/**
- * Tests the options of `CALL rewrite_data_files`, and compares the results with Apache Iceberg.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog. Most runs omit the repetitions of a test with
- * other versions, formats or modes (see [[Sampling]]).
- */
+/** Tests the options of `CALL rewrite_data_files`, and compares the results with Apache Iceberg. */
 class RewriteOptionsSuite extends AnyFunSuite with RewriteFixture {
 
   private def options(values: (String, String)*): String =

@@ -3,11 +3,7 @@ package iceberglite.spark.procedure
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
-/**
- * Tests `CALL rewrite_data_files` for files of older partition specs, and compares results with Apache Iceberg.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
- */
+/** Tests `CALL rewrite_data_files` for files of older partition specs, and compares results with Apache Iceberg. */
 class RewritePartitionsSuite extends AnyFunSuite with RewriteFixture {
   private val Partitions = 20
 

@@ -20,13 +20,7 @@ import iceberglite.spec.file.{Content, ContentFile}
 import iceberglite.table.SnapshotTarget
 import iceberglite.tree.TreeReader
 
-/**
- * Tests `CALL rewrite_position_delete_files`, and compares the results with Apache Iceberg.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog. Most runs omit the repetitions of a test with
- * other versions, formats or modes (see [[Sampling]]). By the tag `MoreRounds`, the slow tier runs more random rounds
- * than the fast tier.
- */
+/** Tests `CALL rewrite_position_delete_files`, and compares the results with Apache Iceberg. */
 @MoreRounds
 class RewritePositionDeleteFilesSuite extends AnyFunSuite with StatementFixture {
   // Apache Iceberg's procedures need its SQL extensions. This session has them, unlike that of StatementFixture. With

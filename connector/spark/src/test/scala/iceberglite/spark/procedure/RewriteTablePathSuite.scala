@@ -16,12 +16,7 @@ import iceberglite.spark.rowlevel.StatementFixture
 import iceberglite.spec.file.Content
 import iceberglite.tree.TreeReader
 
-/**
- * Tests `CALL rewrite_table_path`, and compares the results with Apache Iceberg.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog. Most runs omit the repetitions of a test with
- * other versions, formats or modes (see [[Sampling]]).
- */
+/** Tests `CALL rewrite_table_path`, and compares the results with Apache Iceberg. */
 class RewriteTablePathSuite extends AnyFunSuite with StatementFixture {
   // Apache Iceberg's procedures need its SQL extensions. This session has them, unlike that of StatementFixture.
   override lazy val spark: SparkSession = SharedSession.spark

@@ -7,11 +7,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spark.SharedSession
 
-/**
- * Tests `CALL snapshot`, and compares the results with Apache Iceberg.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
- */
+/** Tests `CALL snapshot`, and compares the results with Apache Iceberg. */
 class SnapshotTableSuite extends AnyFunSuite with ImportFixture {
 
   /** Sets `gc.enabled=true` on all created tables, so that they can be dropped. */

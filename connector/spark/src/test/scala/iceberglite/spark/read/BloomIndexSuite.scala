@@ -17,11 +17,7 @@ import iceberglite.spark.read.planning.OpenedFiles
 import iceberglite.spark.rowlevel.StatementFixture
 import iceberglite.spec.metadata.{BlobMetadata, BlobType, StatisticsFile}
 
-/**
- * Tests that the Bloom index skips files of point queries and joins, and that it never loses a row.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
- */
+/** Tests that the Bloom index skips files of point queries and joins, and that it never loses a row. */
 class BloomIndexSuite extends AnyFunSuite with StatementFixture {
   // Apache Iceberg's procedures need its SQL extensions.
   override lazy val spark: SparkSession = SharedSession.spark

@@ -5,11 +5,7 @@ import org.scalatest.tagobjects.Slow
 
 import iceberglite.spark.SharedSession
 
-/**
- * Checks that both connectors read the same rows from tables that Apache Iceberg wrote.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
- */
+/** Checks that both connectors read the same rows from tables that Apache Iceberg wrote. */
 class PeerTablesSuite extends AnyFunSuite with SharedSession {
 
   /**

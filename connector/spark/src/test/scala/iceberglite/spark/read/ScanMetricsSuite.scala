@@ -6,11 +6,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spark.SharedSession
 
-/**
- * Compares the metrics of scans in Spark's SQL tab with those of Apache Iceberg.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
- */
+/** Compares the metrics of scans in Spark's SQL tab with those of Apache Iceberg. */
 class ScanMetricsSuite extends AnyFunSuite with SharedSession with AdaptiveSparkPlanHelper {
 
   private def metricsOf(query: String): Map[String, Long] = {

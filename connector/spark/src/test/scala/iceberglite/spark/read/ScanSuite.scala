@@ -15,11 +15,7 @@ import org.scalatest.tagobjects.Slow
 
 import iceberglite.spark.SharedSession
 
-/**
- * Checks the statistics and metrics that a scan reports to Spark, and which files, columns and rows it skips.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
- */
+/** Checks the statistics and metrics that a scan reports to Spark, and which files, columns and rows it skips. */
 class ScanSuite extends AnyFunSuite with SharedSession with AdaptiveSparkPlanHelper {
 
   /**

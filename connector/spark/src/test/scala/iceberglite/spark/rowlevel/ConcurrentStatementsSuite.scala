@@ -26,10 +26,6 @@ final private[iceberglite] case class Step(sql: String, change: Map[Long, Long] 
  * Runs several writers that change rows of the same table concurrently. Each writer changes only rows whose ids (keys)
  * are in its own range, and retries a statement after a conflict. At the end, the table must have the changes of all
  * writers.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog. Most runs omit the repetitions of a test with
- * other versions, formats or modes (see [[Sampling]]). By the tag `MoreRounds`, the slow tier runs more random rounds
- * than the fast tier.
  */
 @MoreRounds
 class ConcurrentStatementsSuite extends AnyFunSuite with TableChecks {

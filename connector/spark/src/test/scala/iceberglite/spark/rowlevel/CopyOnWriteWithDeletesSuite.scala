@@ -12,9 +12,6 @@ import iceberglite.spark.write.WriteFixture
 /**
  * Checks that copy-on-write statements on files with equality deletes, position deletes or deletion vectors do not
  * restore deleted rows.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog. By the tag `MoreRounds`, the slow tier runs more
- * random rounds than the fast tier.
  */
 @MoreRounds
 class CopyOnWriteWithDeletesSuite extends AnyFunSuite with WriteFixture {

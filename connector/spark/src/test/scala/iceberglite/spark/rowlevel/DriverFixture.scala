@@ -14,11 +14,7 @@ import iceberglite.spark.session.LiteCatalog
 import iceberglite.table.TestTables
 import iceberglite.tree.{ManifestCache, TreeReader}
 
-/**
- * Defines statements for drivers in separate processes, and checks the tables and files that these drivers leave.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
- */
+/** Defines statements for drivers in separate processes, and checks the tables and files that these drivers leave. */
 private[iceberglite] trait DriverFixture extends SharedSession { self: Suite =>
   override lazy val spark: SparkSession = SharedSession.liteExtensions
 

@@ -8,12 +8,7 @@ import iceberglite.Sampling
 import iceberglite.spec.types.Type.StringType
 import iceberglite.table.action.UpdateSchema
 
-/**
- * Checks how MERGE WITH SCHEMA EVOLUTION adds columns of the source that the table lacks.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog. Most runs omit the repetitions of a test with
- * other versions, formats or modes (see [[Sampling]]).
- */
+/** Checks how MERGE WITH SCHEMA EVOLUTION adds columns of the source that the table lacks. */
 class MergeEvolutionSuite extends AnyFunSuite with StatementFixture {
 
   private def columns(t: String): Seq[String] =

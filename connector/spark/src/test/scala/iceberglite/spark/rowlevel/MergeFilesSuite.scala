@@ -18,9 +18,6 @@ import iceberglite.spark.rules.ReportedWriteExec
 /**
  * Tests which files a MERGE reads and rewrites: constants in its `ON` condition and the conditions of WHEN NOT MATCHED
  * BY SOURCE clauses skip files.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog. By the tag `MoreRoundsTag`, the slow tier runs
- * more random rounds than the fast tier.
  */
 class MergeFilesSuite extends AnyFunSuite with StatementFixture with AdaptiveSparkPlanHelper {
   private val Files = 8

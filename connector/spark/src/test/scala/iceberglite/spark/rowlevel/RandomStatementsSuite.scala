@@ -25,10 +25,6 @@ final private[iceberglite] case class Lineage(rowId: Long, lastUpdated: Long, va
  *
  * Only some combinations of partitioning and file format are tested, unless `ICEBERG_LITE_ALL` is set in the
  * environment. The format of delete files is random.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog. Most runs omit the repetitions of a test with
- * other versions, formats or modes (see [[Sampling]]). By the tag `MoreRounds`, the slow tier runs more random rounds
- * than the fast tier.
  */
 @MoreRounds
 class RandomStatementsSuite extends AnyFunSuite with TableChecks {

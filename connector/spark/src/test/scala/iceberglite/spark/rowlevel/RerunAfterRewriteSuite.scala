@@ -14,11 +14,7 @@ import iceberglite.spark.table.RerunAfterRewrite
 import iceberglite.spec.IcebergError.{ChangeScope, CommitConflict, CommitStateUnknown, ConcurrentChange}
 import iceberglite.table.SnapshotTarget
 
-/**
- * Checks when a statement runs again because its table was changed before its commit.
- *
- * Most runs omit the repetitions of a test with other versions, formats or modes (see [[Sampling]]).
- */
+/** Checks when a statement runs again because its table was changed before its commit. */
 class RerunAfterRewriteSuite extends AnyFunSuite with StatementFixture {
   import RerunAfterRewriteSuite._
 

@@ -16,11 +16,7 @@ import iceberglite.spark.SharedSession
 import iceberglite.spark.rules.ReportedWriteExec
 import iceberglite.spark.write.WriteFixture
 
-/**
- * Checks plans and rows of MERGE statements whose source is small enough for a broadcast.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
- */
+/** Checks plans and rows of MERGE statements whose source is small enough for a broadcast. */
 class RewriteMergeJoinSuite extends AnyFunSuite with WriteFixture with AdaptiveSparkPlanHelper {
   override lazy val spark: SparkSession = SharedSession.liteExtensions
 

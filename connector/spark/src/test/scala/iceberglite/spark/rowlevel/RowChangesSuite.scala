@@ -16,9 +16,6 @@ import iceberglite.table.action.DeleteFiles
 /**
  * Checks which files DELETE, UPDATE and MERGE write, which files they leave unchanged, and what they do if there are
  * other commits while they run.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog. Most runs omit the repetitions of a test with
- * other versions, formats or modes (see [[Sampling]]).
  */
 class RowChangesSuite extends AnyFunSuite with StatementFixture {
   private val Columns = "id BIGINT, n BIGINT"

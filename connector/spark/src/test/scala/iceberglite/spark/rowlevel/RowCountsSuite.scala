@@ -8,12 +8,7 @@ import iceberglite.Sampling
 import iceberglite.spark.SharedSession
 import iceberglite.spark.write.WriteFixture
 
-/**
- * Checks the numbers of changed rows in snapshot summaries.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog. Most runs omit the repetitions of a test with
- * other versions, formats or modes (see [[Sampling]]).
- */
+/** Checks the numbers of changed rows in snapshot summaries. */
 class RowCountsSuite extends AnyFunSuite with WriteFixture {
   override lazy val spark: SparkSession = SharedSession.liteExtensions
 

@@ -6,12 +6,7 @@ import org.scalatest.tagobjects.Slow
 
 import iceberglite.Sampling
 
-/**
- * Checks options in statements that change rows: `DELETE FROM t WITH ('key' = 'value') WHERE ...`.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog. Most runs omit the repetitions of a test with
- * other versions, formats or modes (see [[Sampling]]).
- */
+/** Checks options in statements that change rows: `DELETE FROM t WITH ('key' = 'value') WHERE ...`. */
 class StatementOptionsSuite extends AnyFunSuite with StatementFixture {
 
   private def rejection(statement: String): String = messages(intercept[Exception](sql(statement)))

@@ -22,12 +22,7 @@ import iceberglite.spec.IcebergError.{
 import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.table.action.DeleteFiles
 
-/**
- * Checks that statements that conflict with a concurrent commit are retried.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog. Most runs omit the repetitions of a test with
- * other versions, formats or modes (see [[Sampling]]).
- */
+/** Checks that statements that conflict with a concurrent commit are retried. */
 class StatementRetrySuite extends AnyFunSuite with StatementFixture {
 
   for (mode <- Seq("copy-on-write", "merge-on-read")) {

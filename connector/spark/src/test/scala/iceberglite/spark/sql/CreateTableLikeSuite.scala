@@ -7,11 +7,7 @@ import org.scalatest.tagobjects.Slow
 import iceberglite.spark.rowlevel.StatementFixture
 import iceberglite.spark.{SharedSession, SparkSessionCatalog}
 
-/**
- * Checks tables that CREATE TABLE LIKE creates, also in comparison with Spark's own statement on its own tables.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
- */
+/** Checks tables that CREATE TABLE LIKE creates, also in comparison with Spark's own statement on its own tables. */
 class CreateTableLikeSuite extends AnyFunSuite with StatementFixture {
 
   /** Creates a Parquet table of Spark, and another table from it with Spark's own CREATE TABLE LIKE. */

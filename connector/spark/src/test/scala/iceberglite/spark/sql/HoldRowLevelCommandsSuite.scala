@@ -10,8 +10,6 @@ import iceberglite.spark.rowlevel.StatementFixture
 /**
  * Checks the rule that holds the tables of row-level commands, which means that it hides them from Spark's rules during
  * resolution. Only Spark 3.5.0 and 3.5.1 need the rule. `make matrix` runs commands with these releases.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
  */
 class HoldRowLevelCommandsSuite extends AnyFunSuite with StatementFixture {
   private val hold = new HoldRowLevelCommands(spark, isActive = true)

@@ -19,8 +19,6 @@ import iceberglite.spark.{SharedSession, SparkSessionCatalog}
  * Checks the statements OPTIMIZE, VACUUM, DESCRIBE HISTORY, RESTORE and ANALYZE TABLE: their results, in part compared
  * with those of the corresponding procedures, their errors, and that Spark's own DESCRIBE and ANALYZE TABLE statements
  * still work.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
  */
 class TableStatementsSuite extends AnyFunSuite with StatementFixture {
   // This session also has the extensions of Apache Iceberg.

@@ -16,8 +16,6 @@ import iceberglite.spec.property.TableProperty
 /**
  * Checks the effect of `ALTER TABLE ... WRITE ...` on the table's metadata, compared with Apache Iceberg, and on later
  * writes.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
  */
 class WriteOrderSuite extends AnyFunSuite with WriteFixture {
 

@@ -8,11 +8,7 @@ import iceberglite.spark.error.StatementError
 import iceberglite.spark.rowlevel.StatementFixture
 import iceberglite.spec.IcebergError.{Unsupported, ValidationFailed}
 
-/**
- * Checks the statements about partitions, also in comparison with the same statements on Spark's own tables.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
- */
+/** Checks the statements about partitions, also in comparison with the same statements on Spark's own tables. */
 class PartitionManagementSuite extends AnyFunSuite with StatementFixture {
   private val values =
     "VALUES (1, 'a', DATE '2024-01-01'), (2, 'a', DATE '2024-01-02'), (3, 'b/c', DATE '2024-01-01'), " +

@@ -8,11 +8,7 @@ import org.scalatest.tagobjects.Slow
 
 import iceberglite.spark.SharedSession
 
-/**
- * Checks that CHAR and VARCHAR columns behave as in Parquet tables of Spark, which are the reference.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
- */
+/** Checks that CHAR and VARCHAR columns behave as in Parquet tables of Spark, which are the reference. */
 class CharVarcharSuite extends AnyFunSuite with SharedSession with BeforeAndAfterEach {
   private val types = Seq("CHAR(5)", "VARCHAR(5)")
   private val lite = s"lite.$ns.chars"

@@ -19,8 +19,6 @@ import iceberglite.conformance.SparkRules
 /**
  * Checks column defaults that Apache Iceberg's Java library or SQL has set. The rules are in the section "Default
  * values" of the specification.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
  */
 class DefaultsSuite extends AnyFunSuite with JavaTables {
   private val uuid = UUID.fromString("f79c3e09-677c-4bbd-a479-3f349cb785e7")

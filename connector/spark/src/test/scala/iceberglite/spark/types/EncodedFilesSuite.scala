@@ -25,12 +25,7 @@ import iceberglite.spec.types.NestedField.{optional, required}
 import iceberglite.spec.types.Type.{IntType, VariantType}
 import iceberglite.storage.HadoopFileIO
 
-/**
- * Checks reads of tables with data files that Spark's vectorized reader cannot decode.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog. Most runs omit the repetitions of a test with
- * other versions, formats or modes (see [[Sampling]]).
- */
+/** Checks reads of tables with data files that Spark's vectorized reader cannot decode. */
 class EncodedFilesSuite extends AnyFunSuite with JavaTables {
   private val rows = EncodedRecords.some(3000, seed = 11)
 

@@ -17,8 +17,6 @@ import iceberglite.conformance.SparkRules
 /**
  * Checks reads of data files without field ids, which other writers wrote. The rules are in the sections "Column
  * Projection" and "Name Mapping Serialization" of the specification.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
  */
 class ImportedFilesSuite extends AnyFunSuite with JavaTables {
 

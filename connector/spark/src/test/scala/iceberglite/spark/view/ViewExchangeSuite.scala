@@ -11,8 +11,6 @@ import iceberglite.spark.{SharedSession, SparkCatalog}
  * Checks that this connector and Apache Iceberg read and replace each other's views in JDBC, REST and Hive catalogs.
  * Each catalog of this connector, such as `litehive`, has a catalog of Apache Iceberg on the same storage, such as
  * `icehive`.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
  */
 @Slow
 class ViewExchangeSuite extends AnyFunSuite with ViewTests {

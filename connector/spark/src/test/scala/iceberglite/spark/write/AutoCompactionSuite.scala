@@ -11,11 +11,7 @@ import org.scalatest.tagobjects.Slow
 
 import iceberglite.spark.SharedSession
 
-/**
- * Checks automatic compaction after writes.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
- */
+/** Checks automatic compaction after writes. */
 class AutoCompactionSuite extends AnyFunSuite with CompactionFixture {
   override lazy val spark: SparkSession = SharedSession.liteExtensions
 

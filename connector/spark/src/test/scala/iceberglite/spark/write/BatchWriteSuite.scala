@@ -3,11 +3,7 @@ package iceberglite.spark.write
 import org.apache.spark.sql.functions.{col, lit}
 import org.scalatest.funsuite.AnyFunSuite
 
-/**
- * Checks that Apache Iceberg reads the rows that Spark writes through iceberg-lite.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
- */
+/** Checks that Apache Iceberg reads the rows that Spark writes through iceberg-lite. */
 class BatchWriteSuite extends AnyFunSuite with WriteFixture {
 
   test("Apache Iceberg reads the rows that are appended to an unpartitioned table") {

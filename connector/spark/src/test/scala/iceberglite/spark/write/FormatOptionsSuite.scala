@@ -4,11 +4,7 @@ import org.apache.spark.sql.{AnalysisException, Row}
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
-/**
- * Checks write options and session settings for the format of data files, and for the codec and other properties.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
- */
+/** Checks write options and session settings for the format of data files, and for the codec and other properties. */
 class FormatOptionsSuite extends AnyFunSuite with FormatFixture {
 
   test("the option write-format takes precedence over the table property, and a table can have files of all formats") {

@@ -14,11 +14,7 @@ import iceberglite.Sampling
 import iceberglite.spark.{SharedSession, SparkCatalog}
 import iceberglite.storage.RawLocalDisk
 
-/**
- * Checks that a write to full storage fails with a message that contains the file, the table and what to do.
- *
- * Most runs omit the repetitions of a test with other versions, formats or modes (see [[Sampling]]).
- */
+/** Checks that a write to full storage fails with a message that contains the file, the table and what to do. */
 class FullDiskSuite extends AnyFunSuite with WriteFixture {
   override lazy val spark: SparkSession = SharedSession.liteExtensions
 

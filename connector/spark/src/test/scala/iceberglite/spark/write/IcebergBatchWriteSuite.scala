@@ -19,11 +19,7 @@ import iceberglite.spark.table.IcebergWriteBuilder
 import iceberglite.spec.IcebergError.{CommitStateUnknown, ValidationFailed}
 import iceberglite.table._
 
-/**
- * Calls the methods of a batch write in the order in which Spark calls them, and checks the files that remain.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
- */
+/** Calls the methods of a batch write in the order in which Spark calls them, and checks the files that remain. */
 class IcebergBatchWriteSuite extends AnyFunSuite with WriteFixture {
 
   test("after a commit with an unknown outcome, no file is removed") {

@@ -4,11 +4,7 @@ import org.scalatest.Suite
 
 import iceberglite.spark.SharedSession
 
-/**
- * Columns and rows for tests of metrics, with NaN, zeros, nulls, long strings and nested values.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
- */
+/** Columns and rows for tests of metrics, with NaN, zeros, nulls, long strings and nested values. */
 trait MetricsFixture extends SharedSession { self: Suite =>
   protected val columns =
     """id bigint, f float, d double, nan double, s string, b binary, dec decimal(9,2), big decimal(30,4), day date,

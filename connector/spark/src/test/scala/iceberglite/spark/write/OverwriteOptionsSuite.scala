@@ -11,9 +11,6 @@ import iceberglite.spark.SharedSession
 /**
  * Checks that the options of overwrites are applied or rejected in every kind of write: those that limit which rows are
  * replaced, `overwriteSchema`, and `txnAppId` with `txnVersion`.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog. Most runs omit the repetitions of a test with
- * other versions, formats or modes (see [[Sampling]]).
  */
 class OverwriteOptionsSuite extends AnyFunSuite with WriteFixture {
 

@@ -10,11 +10,7 @@ import org.scalatest.tagobjects.Slow
 
 import iceberglite.spark.SharedSession
 
-/**
- * Checks that a repeated write changes nothing, because the table has already recorded its application version.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
- */
+/** Checks that a repeated write changes nothing, because the table has already recorded its application version. */
 class RepeatedWritesSuite extends AnyFunSuite with WriteFixture {
   override lazy val spark: SparkSession = SharedSession.liteExtensions
 

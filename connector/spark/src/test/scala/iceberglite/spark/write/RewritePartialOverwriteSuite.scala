@@ -8,12 +8,7 @@ import org.scalatest.tagobjects.Slow
 import iceberglite.Sampling
 import iceberglite.spark.rowlevel.StatementFixture
 
-/**
- * Checks overwrites by a condition that matches only some rows of a file.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog. Most runs omit the repetitions of a test with
- * other versions, formats or modes (see [[Sampling]]).
- */
+/** Checks overwrites by a condition that matches only some rows of a file. */
 class RewritePartialOverwriteSuite extends AnyFunSuite with StatementFixture {
   private def partitioned(version: Int, properties: String = ""): String = {
     val t = newTable()

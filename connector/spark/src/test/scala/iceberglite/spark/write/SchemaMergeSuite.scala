@@ -16,11 +16,7 @@ import iceberglite.spec.types.Type
 import iceberglite.spec.types.Type.{IntType, StringType}
 import iceberglite.table.action.{UpdateProperties, UpdateSchema}
 
-/**
- * Checks that writes with new columns or wider types change the schema as in Apache Iceberg.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
- */
+/** Checks that writes with new columns or wider types change the schema as in Apache Iceberg. */
 class SchemaMergeSuite extends AnyFunSuite with WriteFixture {
 
   /** Returns a table of either catalog with its current metadata. Both catalogs have the same warehouse directory. */

@@ -7,11 +7,7 @@ import org.scalatest.tagobjects.Slow
 
 import iceberglite.spark.rowlevel.StatementFixture
 
-/**
- * Tests tables of format version 4 with SQL, and how Apache Iceberg treats them.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
- */
+/** Tests tables of format version 4 with SQL, and how Apache Iceberg treats them. */
 class Version4Suite extends AnyFunSuite with StatementFixture {
   private val modes = Seq("merge-on-read", "copy-on-write")
 

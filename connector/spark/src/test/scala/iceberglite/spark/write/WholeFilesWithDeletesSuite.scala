@@ -9,9 +9,6 @@ import iceberglite.spark.SharedSession
 /**
  * Checks that statements of iceberg-lite that remove whole data files also remove the deletes of these files, on tables
  * with delete files that Apache Iceberg wrote.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog. Most runs omit the repetitions of a test with
- * other versions, formats or modes (see [[Sampling]]).
  */
 class WholeFilesWithDeletesSuite extends AnyFunSuite with SharedSession {
   private def create(version: Int, granularity: String): String = {

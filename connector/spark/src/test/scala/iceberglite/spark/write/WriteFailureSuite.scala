@@ -11,11 +11,7 @@ import org.scalatest.tagobjects.Slow
 
 import iceberglite.spark.error.OperationError
 
-/**
- * Checks that a write that fails leaves the table and its directory unchanged.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
- */
+/** Checks that a write that fails leaves the table and its directory unchanged. */
 class WriteFailureSuite extends AnyFunSuite with WriteFixture {
 
   private val failAt = udf((id: Long) => if (id == 3500) throw new IllegalStateException("no more") else id)

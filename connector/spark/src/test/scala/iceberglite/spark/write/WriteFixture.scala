@@ -11,11 +11,7 @@ import org.scalatest.concurrent.Eventually
 import iceberglite.FilesBelow
 import iceberglite.spark.SharedSession
 
-/**
- * Helpers for tests of writes: the files of a table, snapshot summaries and error messages.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
- */
+/** Helpers for tests of writes: the files of a table, snapshot summaries and error messages. */
 trait WriteFixture extends SharedSession with Eventually { self: Suite =>
 
   /** Returns every file below the table's directory, including metadata files, except version hints. */

@@ -8,11 +8,7 @@ import org.apache.spark.sql.{AnalysisException, DataFrame}
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
-/**
- * Checks the options of writes.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
- */
+/** Checks the options of writes. */
 class WriteOptionsSuite extends AnyFunSuite with WriteFixture {
 
   test("a misspelled option is rejected with a suggestion, and an unknown option is ignored") {

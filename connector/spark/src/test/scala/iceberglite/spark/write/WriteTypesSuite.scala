@@ -14,11 +14,7 @@ import iceberglite.spark.SharedSession
 import iceberglite.spec.partition.Bucket
 import iceberglite.spec.types.Literal.{IntLiteral, UuidLiteral}
 
-/**
- * Checks that Apache Iceberg reads the values of SQL types, UUIDs and fixed-length bytes that iceberg-lite writes.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
- */
+/** Checks that Apache Iceberg reads the values of SQL types, UUIDs and fixed-length bytes that iceberg-lite writes. */
 class WriteTypesSuite extends AnyFunSuite with WriteFixture {
 
   test("values of every SQL type are read as they were written, including those in structs, lists and maps") {

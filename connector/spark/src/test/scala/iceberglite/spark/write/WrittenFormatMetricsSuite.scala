@@ -5,12 +5,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.Sampling
 import iceberglite.conformance.MetricsRules
 
-/**
- * Checks the metrics in manifests of ORC and Avro files that Spark writes through iceberg-lite.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog. Most runs omit the repetitions of a test with
- * other versions, formats or modes (see [[Sampling]]).
- */
+/** Checks the metrics in manifests of ORC and Avro files that Spark writes through iceberg-lite. */
 class WrittenFormatMetricsSuite extends AnyFunSuite with MetricsFixture {
   private val maps = Seq("value_counts", "null_value_counts", "nan_value_counts", "lower_bounds", "upper_bounds")
   private val allMaps = maps.mkString(", ")

@@ -23,12 +23,7 @@ import iceberglite.spec.json.SchemaJson
 import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.Type.TimeType
 
-/**
- * Checks that iceberg-lite and Apache Iceberg read the ORC and Avro files that iceberg-lite writes.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog. Most runs omit the repetitions of a test with
- * other versions, formats or modes (see [[Sampling]]).
- */
+/** Checks that iceberg-lite and Apache Iceberg read the ORC and Avro files that iceberg-lite writes. */
 class WrittenFormatsSuite extends AnyFunSuite with FormatFixture with JavaTables {
   private val formats = Seq("orc", "avro")
 

@@ -111,7 +111,6 @@ final private[iceberglite] case class ScanFiles(
   /** The `FileIO` for reading the files: that of the server's plan, if it has one, otherwise that of the table. */
   def io: FileIO = if (isServerPlanned) plan.io.getOrElse(table.io) else table.io
 
-  /** The name in the errors that [[in]] converts to errors of Spark. */
   override protected def errorName: String = table.name
 
   @volatile private var isPlanned = false

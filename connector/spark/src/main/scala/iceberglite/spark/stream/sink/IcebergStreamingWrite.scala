@@ -30,7 +30,6 @@ final private[iceberglite] class IcebergStreamingWrite(
 
   private val writeCommit = new WriteCommit(tasks.table)
 
-  /** The name in the errors that [[in]] converts to errors of Spark. */
   override protected def errorName: String = tasks.table.name
 
   override def createStreamingWriterFactory(info: PhysicalWriteInfo): StreamingDataWriterFactory = in {

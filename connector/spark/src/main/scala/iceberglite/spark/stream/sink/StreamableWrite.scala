@@ -21,7 +21,6 @@ final private[iceberglite] class StreamableWrite(
     stream: () => StreamingWrite
 ) extends RequiresDistributionAndOrdering
     with ErrorBoundary {
-  /** The name in the errors that [[in]] converts to errors of Spark. */
   override protected def errorName: String = table
 
   override def description: String = batch.description

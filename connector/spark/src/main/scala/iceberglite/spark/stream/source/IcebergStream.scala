@@ -96,7 +96,6 @@ final private[source] class IcebergStream(
     }
   }
 
-  /** The name in the errors that [[in]] converts to errors of Spark. */
   override protected def errorName: String = table.current.name
 
   override def initialOffset(): Offset = in(IcebergOffset(first))

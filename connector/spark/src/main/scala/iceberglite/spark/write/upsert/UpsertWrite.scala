@@ -17,7 +17,6 @@ import iceberglite.spark.write.{IcebergBatchWrite, WriteMetrics, WriteTasks}
 final private[iceberglite] class UpsertWrite(plan: UpsertPlan, stream: StreamSearch)
     extends RequiresDistributionAndOrdering
     with ErrorBoundary {
-  /** The name in the errors that [[in]] converts to errors of Spark. */
   override protected def errorName: String = plan.rowPlan.table.name
 
   override def description: String = s"IcebergWrite(table=${plan.rowPlan.table.name}, mode=upsert)"

@@ -14,11 +14,7 @@ import iceberglite.spark.SharedSession
 import iceberglite.spark.read.deletes.PeerEqualityDeletes
 import iceberglite.spark.types.JavaTables
 
-/**
- * Checks that COUNT, MIN and MAX are answered from metadata if, and only if, metadata gives the exact result.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
- */
+/** Checks that COUNT, MIN and MAX are answered from metadata if, and only if, metadata gives the exact result. */
 class AggregatePushDownSuite extends AnyFunSuite with PushedPlans with JavaTables {
   private val columns =
     """id bigint, i int, x double, name string, d date, ts timestamp, amount decimal(9,2), b boolean,

@@ -8,11 +8,7 @@ import org.scalatest.{Outcome, TestSuite, TestSuiteMixin}
 
 import iceberglite.spark.SharedSession
 
-/**
- * Helpers for tests of queries that are answered from metadata, or whose files are skipped.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
- */
+/** Helpers for tests of queries that are answered from metadata, or whose files are skipped. */
 trait PushedPlans extends SharedSession with AdaptiveSparkPlanHelper with TestSuiteMixin { self: TestSuite =>
 
   /** Settings that make queries with few rows faster: no code generation, no adaptive execution and one partition. */

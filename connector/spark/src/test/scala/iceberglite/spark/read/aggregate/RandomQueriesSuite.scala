@@ -10,11 +10,7 @@ import iceberglite.{Fuzz, MoreRounds, Sampling}
 import iceberglite.spark.session.LiteCatalog
 import iceberglite.spec.FormatVersion
 
-/**
- * Checks that random queries return the same rows on a random table and on a copy of its rows in memory.
- *
- * By the tag `MoreRounds`, the slow tier runs more random rounds than the fast tier.
- */
+/** Checks that random queries return the same rows on a random table and on a copy of its rows in memory. */
 @MoreRounds
 class RandomQueriesSuite extends AnyFunSuite with PushedPlans {
   private val tables = Fuzz.rounds(6)

@@ -9,11 +9,7 @@ import org.scalatest.tagobjects.Slow
 
 import iceberglite.conformance.ScanRules
 
-/**
- * Checks that both connectors read the same rows from tables with equality deletes that Apache Iceberg wrote.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
- */
+/** Checks that both connectors read the same rows from tables with equality deletes that Apache Iceberg wrote. */
 class EqualityDeletesPeerSuite extends AnyFunSuite with PeerDeletesFixture {
 
   test(

@@ -4,11 +4,7 @@ import org.scalatest.Suite
 
 import iceberglite.spark.SharedSession
 
-/**
- * Creates tables in which Apache Iceberg deletes rows, and compares the rows that both connectors read.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
- */
+/** Creates tables in which Apache Iceberg deletes rows, and compares the rows that both connectors read. */
 trait PeerDeletesFixture extends SharedSession { self: Suite =>
 
   /** Runs the query, in which `%s` stands for the table name. Checks that Apache Iceberg returns the same rows. */

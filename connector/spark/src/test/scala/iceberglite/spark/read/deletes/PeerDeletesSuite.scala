@@ -6,12 +6,7 @@ import org.scalatest.tagobjects.Slow
 import iceberglite.Sampling
 import iceberglite.conformance.ScanRules
 
-/**
- * Checks that both connectors read the same rows from tables with merge-on-read deletes of Apache Iceberg.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog. Most runs omit the repetitions of a test with
- * other versions, formats or modes (see [[Sampling]]).
- */
+/** Checks that both connectors read the same rows from tables with merge-on-read deletes of Apache Iceberg. */
 class PeerDeletesSuite extends AnyFunSuite with PeerDeletesFixture {
 
   /** Runs DELETE, UPDATE and MERGE statements of Apache Iceberg that repeatedly change rows of the same files. */

@@ -14,11 +14,7 @@ import iceberglite.scan.deletes.DeleteCache
 import iceberglite.spark.{SharedSession, SparkCatalog}
 import iceberglite.storage.RawLocalDisk
 
-/**
- * Checks how often the tasks on one executor read the delete files that they share, and which rows they return.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
- */
+/** Checks how often the tasks on one executor read the delete files that they share, and which rows they return. */
 class SharedDeletesSuite extends AnyFunSuite with SharedSession {
   private val Cache = "spark.sql.iceberg.executor-cache"
 

@@ -31,11 +31,7 @@ import iceberglite.spec.types.NestedField.{optional, required}
 import iceberglite.spec.types.Type._
 import iceberglite.table.MemoryFileIO
 
-/**
- * Tests of a file format's batch reader, which must return the same rows as the record reader of the core module.
- *
- * By the tag `MoreRoundsTag`, the slow tier runs more random rounds than the fast tier.
- */
+/** Tests of a file format's batch reader, which must return the same rows as the record reader of the core module. */
 abstract class FileBatchTests(format: DataFormat) extends AnyFunSuite with ScalaCheckPropertyChecks {
   implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
     PropertyCheckConfiguration(minSuccessful = 30)

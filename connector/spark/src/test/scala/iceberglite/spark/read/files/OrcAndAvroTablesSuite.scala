@@ -12,12 +12,7 @@ import org.scalatest.tagobjects.Slow
 import iceberglite.Sampling
 import iceberglite.spark.SharedSession
 
-/**
- * Checks that ORC and Avro files which Apache Iceberg or Spark wrote are read correctly, as columnar batches.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog. Most runs omit the repetitions of a test with
- * other versions, formats or modes (see [[Sampling]]).
- */
+/** Checks that ORC and Avro files which Apache Iceberg or Spark wrote are read correctly, as columnar batches. */
 class OrcAndAvroTablesSuite extends AnyFunSuite with SharedSession {
   private val formats = Seq("orc", "avro")
 

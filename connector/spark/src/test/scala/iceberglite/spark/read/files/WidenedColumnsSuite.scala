@@ -6,12 +6,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.Sampling
 import iceberglite.spark.SharedSession
 
-/**
- * Checks which queries on a DataFrame fail if a column was widened after the DataFrame was created.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog. Most runs omit the repetitions of a test with
- * other versions, formats or modes (see [[Sampling]]).
- */
+/** Checks which queries on a DataFrame fail if a column was widened after the DataFrame was created. */
 class WidenedColumnsSuite extends AnyFunSuite with SharedSession {
   private val Max = "max"
 

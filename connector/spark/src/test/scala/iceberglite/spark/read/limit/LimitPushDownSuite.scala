@@ -12,11 +12,7 @@ import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.spec.file.{Content, ContentFile, FileFormat, Metrics}
 import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
 
-/**
- * Checks which files are skipped by queries with LIMIT, with and without ORDER BY.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
- */
+/** Checks which files are skipped by queries with LIMIT, with and without ORDER BY. */
 class LimitPushDownSuite extends AnyFunSuite with PushedPlans {
 
   /** Creates a table with ten files of ten rows, each in a manifest of its own. Ids ascend; every third `k` is null. */

@@ -9,11 +9,7 @@ import org.scalatest.tagobjects.Slow
 
 import iceberglite.spark.SharedSession
 
-/**
- * Checks the column statistics for Spark's cost-based optimizer, with and without Theta sketches.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
- */
+/** Checks the column statistics for Spark's cost-based optimizer, with and without Theta sketches. */
 class ColumnEstimatesSuite extends AnyFunSuite with SharedSession {
   private val Cbo = "spark.sql.cbo.enabled"
 

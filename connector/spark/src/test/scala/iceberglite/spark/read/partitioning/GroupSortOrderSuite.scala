@@ -9,11 +9,7 @@ import org.scalatest.tagobjects.Slow
 
 import iceberglite.spark.SharedSession
 
-/**
- * Checks whether Spark sorts rows for storage-partitioned joins of tables whose files are sorted.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
- */
+/** Checks whether Spark sorts rows for storage-partitioned joins of tables whose files are sorted. */
 class GroupSortOrderSuite extends AnyFunSuite with SharedSession with AdaptiveSparkPlanHelper {
   private val Grouping = "spark.sql.iceberg.planning.preserve-data-grouping"
 

@@ -17,8 +17,6 @@ import iceberglite.spark.types.JavaTables
 /**
  * Checks joins of tables with the same partitioning, in sessions where Spark's settings for storage-partitioned joins
  * have their defaults.
- *
- * Most runs omit the repetitions of a test with other versions, formats or modes (see [[Sampling]]).
  */
 class GroupedJoinSuite extends AnyFunSuite with JavaTables with AdaptiveSparkPlanHelper {
   private val Grouping = "spark.sql.iceberg.planning.preserve-data-grouping"

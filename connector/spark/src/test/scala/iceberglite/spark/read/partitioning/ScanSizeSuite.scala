@@ -8,11 +8,7 @@ import org.scalatest.tagobjects.Slow
 
 import iceberglite.spark.read.planning.DeclaredFiles
 
-/**
- * Checks the estimated sizes of scans. Spark chooses broadcast joins by these sizes.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
- */
+/** Checks the estimated sizes of scans. Spark chooses broadcast joins by these sizes. */
 class ScanSizeSuite extends AnyFunSuite with DeclaredFiles with AdaptiveSparkPlanHelper {
   private val Cbo = "spark.sql.cbo.enabled"
   private val MB = 1L << 20

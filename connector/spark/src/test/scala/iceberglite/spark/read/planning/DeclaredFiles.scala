@@ -9,11 +9,7 @@ import org.scalatest.Suite
 
 import iceberglite.spark.types.JavaTables
 
-/**
- * Creates tables whose metadata lists files that do not exist. Tests plan queries on them, but do not run them.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
- */
+/** Creates tables whose metadata lists files that do not exist. Tests plan queries on them, but do not run them. */
 trait DeclaredFiles extends JavaTables { self: Suite =>
 
   /**

@@ -23,12 +23,7 @@ import iceberglite.spec.types.Literal.LongLiteral
 import iceberglite.table.Table
 import iceberglite.tree.ManifestCache
 
-/**
- * Checks that distributed planning on executors gives the same result as local planning on the driver.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog. Most runs omit the repetitions of a test with
- * other versions, formats or modes (see [[Sampling]]).
- */
+/** Checks that distributed planning on executors gives the same result as local planning on the driver. */
 class ScanPlanningSuite extends AnyFunSuite with SharedSession {
   private val Data = "spark.sql.iceberg.data-planning-mode"
   private val Deletes = "spark.sql.iceberg.delete-planning-mode"

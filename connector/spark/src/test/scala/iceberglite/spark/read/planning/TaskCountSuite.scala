@@ -8,11 +8,7 @@ import org.apache.spark.sql.execution.datasources.v2.BatchScanExec
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
-/**
- * Compares the number of scan tasks of a query with the number in Apache Iceberg, in the same session.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
- */
+/** Compares the number of scan tasks of a query with the number in Apache Iceberg, in the same session. */
 class TaskCountSuite extends AnyFunSuite with DeclaredFiles with AdaptiveSparkPlanHelper {
   private val KB = 1L << 10
   private val MB = 1L << 20

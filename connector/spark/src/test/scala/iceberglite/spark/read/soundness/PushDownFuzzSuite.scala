@@ -19,8 +19,6 @@ import iceberglite.spec.types.Type.DecimalType
  * Checks random conditions on random tables. The suite takes the rows of the files that are planned for a condition,
  * and filters them by the part of the condition that remains for Spark. The result must equal the rows that Spark finds
  * without push-down. Some of the queries are also run by iceberg-lite, and some by Apache Iceberg.
- *
- * By the tag `MoreRounds`, the slow tier runs more random rounds than the fast tier.
  */
 @MoreRounds
 class PushDownFuzzSuite extends AnyFunSuite with SharedSession {

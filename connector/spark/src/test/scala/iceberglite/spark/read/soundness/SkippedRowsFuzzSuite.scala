@@ -15,8 +15,6 @@ import iceberglite.spark.session.LiteCatalog
 /**
  * Checks random tables with row-level deletes, whose files have many row groups, pages and batches. A scan that skips
  * rows by filters and deletes must return the same values and positions as a scan that reads all rows and filters them.
- *
- * By the tag `MoreRounds`, the slow tier runs more random rounds than the fast tier.
  */
 @MoreRounds
 class SkippedRowsFuzzSuite extends AnyFunSuite with SharedSession {

@@ -3,11 +3,7 @@ package iceberglite.spark.stream.sink
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
-/**
- * Checks that a query continues with the checkpoint of a query of Apache Iceberg, and vice versa.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
- */
+/** Checks that a query continues with the checkpoint of a query of Apache Iceberg, and vice versa. */
 class CheckpointMigrationSuite extends AnyFunSuite with SinkFixture {
 
   test("a query continues with the checkpoint of Apache Iceberg, and its last micro-batch is not added twice") {

@@ -10,11 +10,7 @@ import org.scalatest.Suite
 import iceberglite.spark.SharedSession
 import iceberglite.spark.write.WriteFixture
 
-/**
- * Helpers for tests of streaming writes: queries over rows in memory, their checkpoints, and the tables.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
- */
+/** Helpers for tests of streaming writes: queries over rows in memory, their checkpoints, and the tables. */
 trait SinkFixture extends WriteFixture { self: Suite =>
   override lazy val spark: SparkSession = SharedSession.liteExtensions
 

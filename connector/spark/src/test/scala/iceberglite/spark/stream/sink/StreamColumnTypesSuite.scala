@@ -5,11 +5,7 @@ import org.apache.spark.sql.streaming.{StreamingQueryException, Trigger}
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
-/**
- * Checks that streaming writes follow the declared types of columns, and the current properties of the table.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
- */
+/** Checks that streaming writes follow the declared types of columns, and the current properties of the table. */
 class StreamColumnTypesSuite extends AnyFunSuite with SinkFixture {
 
   test("CHAR values are padded, and too long CHAR and VARCHAR values fail the query") {

@@ -7,11 +7,7 @@ import org.apache.spark.sql.streaming.{StreamingQueryException, Trigger}
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
-/**
- * Checks streaming queries in append mode.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
- */
+/** Checks streaming queries in append mode. */
 class StreamingAppendSuite extends AnyFunSuite with SinkFixture {
 
   private def plainTable(clauses: String = ""): String = tableWith("id BIGINT, p STRING", clauses)

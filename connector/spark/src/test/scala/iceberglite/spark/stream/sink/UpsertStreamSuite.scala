@@ -8,12 +8,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.{MoreRoundsTag, Sampling}
 
-/**
- * Checks in which form the micro-batches of streams with key columns delete the rows that they replace.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog. By the tag `MoreRoundsTag`, the slow tier runs
- * more random rounds than the fast tier.
- */
+/** Checks in which form the micro-batches of streams with key columns delete the rows that they replace. */
 class UpsertStreamSuite extends AnyFunSuite with EpochFixture {
   private val seed = sys.env.get("ICEBERG_LITE_SEED").fold(20240229L)(_.toLong)
 

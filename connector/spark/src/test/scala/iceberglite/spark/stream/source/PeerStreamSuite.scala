@@ -4,11 +4,7 @@ import org.apache.spark.sql.DataFrame
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
-/**
- * Compares streaming reads with those of Apache Iceberg, and continues its checkpoints.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
- */
+/** Compares streaming reads with those of Apache Iceberg, and continues its checkpoints. */
 class PeerStreamSuite extends AnyFunSuite with SourceFixture {
   private val oneFile = "streaming-max-files-per-micro-batch" -> "1"
 

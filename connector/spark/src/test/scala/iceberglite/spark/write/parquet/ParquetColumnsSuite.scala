@@ -14,11 +14,7 @@ import org.scalatest.tagobjects.Slow
 
 import iceberglite.spark.write.WriteFixture
 
-/**
- * Checks that table properties for single columns have the same effect on Parquet files as in Apache Iceberg.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
- */
+/** Checks that table properties for single columns have the same effect on Parquet files as in Apache Iceberg. */
 class ParquetColumnsSuite extends AnyFunSuite with WriteFixture with AdaptiveSparkPlanHelper {
   private val noDictionary = "write.parquet.dict-encoding-enabled.column.v" -> "false"
   private val bloomFilter = "write.parquet.bloom-filter-enabled.column.v" -> "true"

@@ -9,9 +9,6 @@ import iceberglite.spark.write.MetricsFixture
 /**
  * Compares the metrics of files that Spark writes through iceberg-lite with the metrics that Apache Iceberg writes for
  * the same rows.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog. Most runs omit the repetitions of a test with
- * other versions, formats or modes (see [[Sampling]]).
  */
 class WrittenMetricsPeerSuite extends AnyFunSuite with MetricsFixture {
   Seq("", "none", "counts", "truncate(3)", "full").foreach { mode =>

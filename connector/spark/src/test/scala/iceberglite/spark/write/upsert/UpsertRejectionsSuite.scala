@@ -8,8 +8,6 @@ import iceberglite.spark.rowlevel.StatementFixture
 /**
  * Checks that upserts are rejected if their deletes would not apply to all rows with the same keys, or if their options
  * contradict each other.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog.
  */
 class UpsertRejectionsSuite extends AnyFunSuite with StatementFixture {
 

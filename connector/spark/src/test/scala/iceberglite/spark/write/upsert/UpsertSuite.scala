@@ -21,12 +21,7 @@ import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.table.SnapshotTarget
 import iceberglite.table.action.RewriteFiles
 
-/**
- * Checks upserts, whose equality deletes both connectors read, and the conversion of these deletes by a procedure.
- *
- * `peer(t)` is the name of the same table in Apache Iceberg's catalog. By the tag `MoreRoundsTag`, the slow tier runs
- * more random rounds than the fast tier.
- */
+/** Checks upserts, whose equality deletes both connectors read, and the conversion of these deletes by a procedure. */
 class UpsertSuite extends AnyFunSuite with SharedSession {
   private val seed = sys.env.get("ICEBERG_LITE_SEED").fold(20240229L)(_.toLong)
 
