@@ -74,7 +74,7 @@ object AvroCodec {
   ): AvroCodec = of(TableProperty.of(codec, properties), TableProperty.of(compressionLevel, properties))
 
   /**
-   * Returns the codec of a setting.
+   * Returns the codec for a compression and a level from table properties.
    *
    * @param level compression level; if absent, or if not between 0 and 9 for gzip, the codec's default level applies
    */

@@ -21,8 +21,8 @@ sealed abstract private[iceberglite] class AvroSource extends AutoCloseable {
 
   /**
    * Moves to a position in the file, which must not be less than the number of bytes consumed so far. If the file is
-   * shorter than the position, either no bytes remain, or the storage reports an error. A stream that cannot seek then
-   * has the length of the file as its position.
+   * shorter than the position, either no bytes remain, or the storage reports an error. In the first case, the position
+   * of a stream that cannot seek is the length of the file.
    */
   def seek(target: Long): Unit
 

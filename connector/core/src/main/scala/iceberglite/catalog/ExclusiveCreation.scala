@@ -9,8 +9,8 @@ import iceberglite.spec.IcebergError.{CommitStateUnknown, StorageFailed}
 import iceberglite.storage.FileIO
 
 /**
- * Commits to file-system catalogs. A commit creates a metadata file exclusively, so that only one of several concurrent
- * writers succeeds.
+ * Creates the metadata files of commits in a file-system catalog. Each file is created exclusively, so that only one of
+ * several concurrent writers succeeds.
  *
  * @param name the name of the table or view, for messages
  */

@@ -158,5 +158,6 @@ object ForeignCatalogProperties {
 
   private def isOfKind(kind: String, key: String): Boolean = byType.get(kind).exists(_.find(key).isDefined)
 
+  /** Returns the end of a message that names the catalog. */
   private def where(catalog: String): String = s" of catalog $catalog"
 }

@@ -64,10 +64,10 @@ final private[catalog] class HadoopViewFiles(
 
   /**
    * Deletes the metadata files. The newest file is deleted last, so that readers never see an older version. A file
-   * that a concurrent commit creates in the meantime is deleted too. Its writer does not withdraw the commit if it
-   * checks the base before the base is deleted here; see `withdrawIfReplaced`.
+   * that a concurrent commit creates in the meantime is deleted too. The writer of this file does not withdraw its
+   * commit if it checks the base before this method deletes the base; see `withdrawIfReplaced`.
    *
-   * @param deleted the files that were already deleted
+   * @param deleted the numbers of the files that were already deleted
    * @return whether files were deleted
    */
   @tailrec

@@ -11,12 +11,12 @@ import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported}
 private[catalog] object KeyServices {
   private val IcebergPackage = "org.apache.iceberg."
 
-  /** The types of Apache Iceberg. */
+  /** The values of `encryption.kms-type` that only Apache Iceberg supports. */
   private val unsupportedTypes = Set("aws", "azure", "gcp", "aliyun")
 
   /**
-   * Returns the service of a catalog. It is connected at its first use, so that a catalog without encrypted tables does
-   * not need it.
+   * Returns the service of a catalog; absent if no service is configured. The service is connected at its first use, so
+   * that a catalog without encrypted tables does not need the service.
    *
    * @param catalog the name of the catalog, for messages
    */
@@ -60,7 +60,7 @@ private[catalog] object KeyServices {
       s"It must be ${KeyService.KeyStoreType}"
     )
 
-  /** Finds the class. Its code does not run before the service is used. */
+  /** Returns a function that creates an instance of the class. No code of the class runs before the service is used. */
   private def load(catalog: String, className: String): () => KeyManagement = {
     def invalid(reason: String) =
       InvalidArgument(s"${CatalogProperty.KmsImpl.key} of catalog $catalog", className, reason)

@@ -19,7 +19,8 @@ trait DataFormat {
   def format: FileFormat
 
   /**
-   * Whether the bounds of numbers, dates and timestamps are values that occur in the file. If not, they may be rounded.
+   * Whether the bounds of numbers, dates and timestamps are values that occur in the file. If not, the bounds may be
+   * rounded.
    */
   def boundsAreExact: Boolean
 
@@ -35,8 +36,9 @@ trait DataFormat {
   def read(source: DataSource, expected: StructType): RecordIterator
 
   /**
-   * Whether the columns of a file are found by the names of the columns to read, so that they are other columns after a
-   * column was renamed. This is the case for ORC and Avro files without field ids if there is no name mapping.
+   * Whether the columns of a file are found by the names of the columns to read. If so, a rename of a table column
+   * changes which column of the file is read. The result is true for ORC and Avro files without field ids if there is
+   * no name mapping.
    */
   def isReadByNames(source: DataSource): Boolean
 

@@ -57,8 +57,8 @@ abstract private[iceberglite] class FieldTraversal[F <: RowField[F], P <: FieldP
   protected def unstored(f: F, name: String): Option[W] = None
 
   /**
-   * Returns the writer of a field whose values are not in the row in the form that `writer` expects. By default, they
-   * are.
+   * Returns the writer of a field whose values in the row may have another form than `writer` expects. By default, the
+   * form is the same, and `writer` is returned.
    *
    * @param name the full name of the field, for messages
    */
@@ -68,7 +68,7 @@ abstract private[iceberglite] class FieldTraversal[F <: RowField[F], P <: FieldP
   /**
    * Returns the writers of the fields of a row or a struct, each with the index of its values.
    *
-   * @param parts the fields, of which the file contains the stored ones in the same order
+   * @param parts the fields of the row or struct. The file contains those of them that are stored, in the same order
    */
   final protected def fields(parts: Vector[F], place: P): Vector[(W, Int)] = {
     val indexes = parts.scanLeft(0)((index, f) => if (f.isStored) index + 1 else index)

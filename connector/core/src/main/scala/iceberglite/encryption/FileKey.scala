@@ -13,8 +13,8 @@ import iceberglite.spec.file.ContentFile
  * @param key an AES key of 16, 24 or 32 bytes
  * @param aadPrefix the identity of the file. It is a part of the additional authenticated data of each encrypted block,
  *   so that a block of another file is not accepted
- * @param fileLength the stored length of the encrypted file in bytes. It reveals that the end of a file is missing.
- *   Parquet files authenticate their length themselves, and their keys have none
+ * @param fileLength the stored length of the encrypted file in bytes, by which readers detect that the end of the file
+ *   is missing. It is absent in the keys of Parquet files, because these files authenticate their length themselves
  */
 final class FileKey(val key: Array[Byte], val aadPrefix: Array[Byte], val fileLength: Option[Long] = None)
     extends Serializable {

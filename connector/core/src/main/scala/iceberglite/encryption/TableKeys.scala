@@ -13,10 +13,10 @@ import iceberglite.spec.update.MetadataUpdate
 import iceberglite.spec.update.MetadataUpdate.RemoveEncryptionKey
 
 /**
- * The keys of an encrypted table at one version. The key management service encrypts the key encryption keys of the
- * table with the master key of the table, and a key encryption key encrypts the key metadata of each manifest list.
- * Both are in the `encryption-keys` of the table metadata. This object stays on the driver: tasks need only
- * [[FileKey]]s and [[NewFileKeys]].
+ * The keys of one version of an encrypted table. The key management service encrypts the key encryption keys of the
+ * table with the master key of the table, and a key encryption key encrypts the key metadata of each manifest list. The
+ * field `encryption-keys` of the table metadata contains the encrypted keys and the encrypted key metadata. This object
+ * stays on the driver: tasks need only [[FileKey]]s and [[NewFileKeys]].
  *
  * @param table the name of the table, for messages
  */
@@ -34,8 +34,9 @@ final class TableKeys private (table: String, metadata: TableMetadata, masterKey
   }
 
   /**
-   * Requests the key encryption key of new files from the service at the start of a write. Its commit finds the key in
-   * memory if the write takes less than an hour. If the table has no such key yet, only checks that one can be created.
+   * Requests the key encryption key of new files from the service at the start of a write. The commit of the write
+   * finds the key in memory if the write takes less than an hour. If the table has no usable key encryption key yet,
+   * only checks that one can be created.
    */
   def prepareWrite(nowMs: Long = System.currentTimeMillis): Unit = {
     metadata.encryptionKeys.find(isUsable(_, nowMs)).fold(requireMasterKey()) { kek =>
@@ -52,8 +53,8 @@ final class TableKeys private (table: String, metadata: TableMetadata, masterKey
     .map(keyWithId(_, snapshot.manifestList.getOrElse(table), s"snapshot ${snapshot.snapshotId}"))
 
   /**
-   * Returns the key of a statistics file. Its key metadata in the table metadata, which is not encrypted, is only the
-   * id of the key in `encryption-keys`.
+   * Returns the key of a statistics file. The table metadata is not encrypted. Therefore the key metadata of the file
+   * in the table metadata is only the id of an encrypted key in `encryption-keys`.
    *
    * @throws UnreadableFile if the table metadata has no key of the file, so that its content is not authentic
    */
@@ -81,8 +82,9 @@ final class TableKeys private (table: String, metadata: TableMetadata, masterKey
   }
 
   /**
-   * Encrypts the key of a new manifest list or statistics file with a key encryption key of the table, or with a new
-   * one if the table has none or all are too old.
+   * Encrypts the key of a new manifest list or statistics file with a key encryption key of the table. A new key
+   * encryption key is created if the table has none that is encrypted with the current master key and less than two
+   * years old.
    *
    * @param id the id of the key in the table metadata
    * @return the id for the new snapshot or statistics file, and the keys to add to the table metadata
@@ -164,16 +166,17 @@ object TableKeys {
     }
 
   /**
-   * Returns updates, and the removal of the keys that are not used after them, because only removed snapshots and
-   * statistics files have used them.
+   * Returns the given updates, followed by the removal of the encryption keys that nothing uses after these updates,
+   * because only removed snapshots and statistics files have used the keys.
    */
   def withoutUnusedKeys(base: TableMetadata, updates: Vector[MetadataUpdate], nowMs: Long): Vector[MetadataUpdate] =
     if (base.encryptionKeys.isEmpty || updates.isEmpty) updates
     else updates ++ unusedKeys(base, MetadataUpdate.applyAll(base, updates, nowMs)).map(RemoveEncryptionKey(_))
 
   /**
-   * Returns the ids of unused keys. Keys that encrypt other keys are never among them, even if a snapshot refers to
-   * one. Keys of statistics files are, even if another engine has removed the statistics file before.
+   * Returns the ids of unused keys. Keys that encrypt other keys are never returned, even if a removed snapshot refers
+   * to one. Keys of missing statistics files are returned even if another engine has removed the statistics file
+   * before.
    */
   private def unusedKeys(before: TableMetadata, after: TableMetadata): Vector[String] = {
     val encrypting = after.encryptionKeys.flatMap(_.encryptedById).toSet
@@ -191,7 +194,7 @@ object TableKeys {
   private def base64(bytes: Array[Byte]): String = Base64.getEncoder.encodeToString(bytes)
 }
 
-/** Creates the keys of new files of an encrypted table. Tasks use it, because it contains no key. */
+/** Creates the keys of new files of an encrypted table. Tasks can use this class, because it contains no key. */
 final class NewFileKeys private (val keyLength: Int) extends Serializable {
   def next(): FileKey = FileKey.random(keyLength)
 }

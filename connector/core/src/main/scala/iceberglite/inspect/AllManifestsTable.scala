@@ -8,8 +8,8 @@ import iceberglite.table.Table
 import iceberglite.tree.SnapshotFiles
 
 /**
- * The manifests of all snapshots. A manifest that belongs to several snapshots has one row for each of them. In version
- * 4, the roots are included.
+ * The manifests of all snapshots. A manifest that belongs to several snapshots has one row for each of them. In format
+ * version 4, the roots, which replace the manifest lists, are included.
  */
 object AllManifestsTable extends GroupedTable with ManifestRows {
   override val name = "all_manifests"
@@ -29,8 +29,8 @@ object AllManifestsTable extends GroupedTable with ManifestRows {
     if (ManifestColumns.hasLevels(metadata)) Schema(0, withoutLevel.fields :+ ManifestColumns.Level) else withoutLevel
 
   /**
-   * Returns a group for each snapshot. All manifest lists count with the length of the newest one, because a request to
-   * the storage for each snapshot would take long.
+   * Returns a group for each snapshot. The length of the newest manifest list is used as the number of bytes of each
+   * group, because a request to the storage for each snapshot would take long.
    */
   override def groupsOf(table: Table, snapshot: Option[Snapshot], request: RowRequest): Vector[MetadataRows] = {
     val snapshots = table.metadata.snapshots

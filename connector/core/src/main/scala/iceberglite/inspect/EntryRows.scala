@@ -19,7 +19,10 @@ sealed private[inspect] trait EntryLayout extends Product with Serializable {
   /** Whether the metadata table has a row for an entry. */
   def shows(entry: ManifestEntry): Boolean
 
-  /** Returns the parts whose entries are shown in addition to those of the parts of a tree. */
+  /**
+   * Returns the parts of a metadata tree (manifests in format versions 1 to 3) whose entries are shown in addition to
+   * the entries of [[SnapshotFiles.parts]].
+   */
   def partsBesides(files: SnapshotFiles): Vector[FilePart]
 
   final protected def readable(metrics: ReadableMetrics, others: Vector[NestedField]): EntryColumn =

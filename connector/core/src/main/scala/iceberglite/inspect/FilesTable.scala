@@ -60,7 +60,10 @@ object FilesTable {
 /** The snapshots whose files a metadata table shows: one snapshot or all snapshots. */
 sealed private[inspect] trait FileScope {
 
-  /** Returns the trees of these snapshots, each with its parts. A part of several snapshots is returned only once. */
+  /**
+   * Returns the metadata trees of these snapshots, each with its parts (manifests in format versions 1 to 3). A part of
+   * several snapshots is returned only once.
+   */
   protected def trees(table: Table, snapshot: Option[Snapshot]): Vector[(SnapshotFiles, Vector[FilePart])]
 
   /**

@@ -5,7 +5,7 @@ import iceberglite.spec.schema.Schema
 import iceberglite.table.Table
 import iceberglite.tree.SnapshotFiles
 
-/** The manifests of a snapshot. In version 4, they include the root. */
+/** The manifests of a snapshot. In format version 4, they include the root, which replaces the manifest list. */
 object ManifestsTable extends GroupedTable with ManifestRows {
   override val name = "manifests"
   override val showsOneSnapshot = true

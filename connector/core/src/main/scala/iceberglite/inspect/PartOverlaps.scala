@@ -8,9 +8,9 @@ import iceberglite.spec.types.{Literal, NestedType, PrimitiveType, SingleValue, 
 import iceberglite.tree.{FilePart, PartitionSpecs}
 
 /**
- * Counts overlaps among the parts of a metadata tree. The more parts overlap, the fewer parts a scan can skip. Two
- * parts overlap if they have the same content, and their bounds intersect in each partition field and column for which
- * both parts have bounds.
+ * Counts overlaps among the parts of a metadata tree (manifests in format versions 1 to 3). The more parts overlap, the
+ * fewer parts a scan can skip. Two parts overlap if they have the same content, and their bounds intersect in each
+ * partition field and column for which both parts have bounds.
  */
 private[inspect] object PartOverlaps {
 

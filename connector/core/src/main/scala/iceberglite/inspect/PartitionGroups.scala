@@ -8,8 +8,9 @@ import iceberglite.spec.types.Type.{DoubleType, FloatType}
 import iceberglite.tree.{FilePart, PartitionSpecs}
 
 /**
- * Divides the parts of a metadata tree into groups, so that all files of a partition are listed by parts of one group.
- * Therefore, tasks can sum the files of the partitions of a group without the other groups.
+ * Divides the parts of a metadata tree (manifests in format versions 1 to 3) into groups, so that the parts of a single
+ * group list all files of a partition. Therefore a task can sum the files of each partition in a group without the
+ * other groups.
  *
  * Parts with different partition specs have no common partition. Among the parts of one spec, the bounds of one
  * partition field are compared: parts whose ranges overlap, directly or through other parts, are in the same group.

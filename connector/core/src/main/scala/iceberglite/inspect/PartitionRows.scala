@@ -14,8 +14,8 @@ import iceberglite.storage.FileIO
 import iceberglite.tree.{FilePart, MetadataPool, SnapshotFiles}
 
 /**
- * The rows of the partitions whose files are listed by a group of parts. Each part is read once, several at the same
- * time, and only the sums are kept in memory.
+ * The rows of the partitions whose files a group of parts of a metadata tree (manifests in format versions 1 to 3)
+ * lists. Each part is read once, several parts are read at the same time, and only the sums are kept in memory.
  *
  * @param columns the columns of the metadata table
  * @param times the commit times of the snapshots by their ids, in milliseconds since 1970
@@ -107,8 +107,9 @@ final private class PartitionSums {
 }
 
 /**
- * The rows of a snapshot from its partition statistics file (spec: "Partition Statistics"). It is much smaller than the
- * manifests. It does not tell when a file was last added to a partition, because it counts removals as updates too.
+ * The rows of a snapshot from its partition statistics file (spec: "Partition Statistics"). The file is much smaller
+ * than the manifests. It does not tell when a file was last added to a partition, because in this file, the removal of
+ * a file also counts as an update of the partition.
  *
  * @param metadata metadata with the partition specs of the table
  * @param fallback the rows from the manifests, which are used if the file is damaged or incomplete
@@ -132,8 +133,8 @@ final private[inspect] class PartitionStatisticsRows(
     new PartitionStatisticsRows(file, io, metadata, columns, request, fallback.forReading, maxRows)
 
   /**
-   * Returns whether the file can be used, as far as this is known when the query is planned: only a small file is read
-   * for this.
+   * Returns whether the file can be used, as far as this is known when the query is planned. Only a small file is read
+   * to determine this.
    */
   def mayBeUsed: Boolean = file.fileSizeInBytes > MaxPlanningBytes || valuesOfFile.isDefined
 

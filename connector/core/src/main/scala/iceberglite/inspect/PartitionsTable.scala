@@ -16,7 +16,10 @@ object PartitionsTable extends GroupedTable {
   override val name = "partitions"
   override val showsOneSnapshot = true
 
-  /** The columns that a partition statistics file does not have, because it also counts removals as updates. */
+  /**
+   * The columns whose values a partition statistics file does not have. The file states when a partition was last
+   * updated, but there, the removal of a file also counts as an update.
+   */
   private lazy val updates: Vector[NestedField] = Vector(
     NestedField.optional(9, "last_updated_at", TimestampTzType, "Time at which a file of the partition was last added"),
     NestedField.optional(10, "last_updated_snapshot_id", LongType, "Snapshot that last added a file of the partition")
@@ -46,7 +49,10 @@ object PartitionsTable extends GroupedTable {
     Schema(0, if (partition.isEmpty) measures else key ++ measures)
   }
 
-  /** Returns a group for the statistics file of the snapshot, or groups of manifests that have no common partition. */
+  /**
+   * Returns one group, which reads the statistics file of the snapshot; or, if the file cannot be used, groups of
+   * manifests such that each partition belongs to only one group.
+   */
   override def groupsOf(table: Table, snapshot: Option[Snapshot], request: RowRequest): Vector[MetadataRows] = {
     val (tree, metadata) = (table.tree(), table.metadata)
     val (partition, columns) = (new PartitionStruct(metadata), schema(table))

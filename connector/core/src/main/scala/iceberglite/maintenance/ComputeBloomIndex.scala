@@ -263,7 +263,7 @@ object ComputeBloomIndex {
   }
 
   /**
-   * Returns the names of columns for the property.
+   * Checks the columns of a Bloom index, and returns their names, as the table property lists them.
    *
    * @throws IcebergError.NotFound if a column does not exist, or is not a top-level column
    * @throws InvalidArgument if columns of its type cannot be indexed

@@ -42,8 +42,9 @@ private[iceberglite] object ParquetEncryption {
     key.fold(options)(k => options.withDecryption(decrypting(k)))
 
   /**
-   * Returns an encrypted footer that Parquet's library can read with the properties of [[decrypting]]. For this, its
-   * description of the encryption gets key metadata, which [[HiddenKey]] ignores.
+   * Returns an encrypted footer that Parquet's library can read with the properties of [[decrypting]]. The library
+   * requires key metadata in the footer's description of the encryption. Therefore this method sets key metadata, which
+   * [[HiddenKey]] ignores.
    *
    * @param stored the encrypted footer with the description of its encryption, as in the file
    * @param readable converts the decrypted footer; returns the same array if the library can read the footer
@@ -106,6 +107,6 @@ final private class HiddenKey(key: Array[Byte]) extends DecryptionKeyRetriever {
 
 private object HiddenKey {
 
-  /** The key metadata in the place of those that a file without key metadata lacks. The library requires some. */
+  /** The key metadata that [[ParquetEncryption.footer]] sets. Their content has no meaning. */
   val Metadata: Array[Byte] = Array(0)
 }

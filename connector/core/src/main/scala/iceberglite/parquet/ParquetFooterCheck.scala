@@ -76,7 +76,10 @@ final private[iceberglite] class ParquetFooterCheck(footer: ByteBuffer) {
     }
   }
 
-  /** Reads a length, which is a number of bytes or of elements. Each element takes at least one byte. */
+  /**
+   * Reads a length: a number of bytes, or a number of elements that take at least one byte each. Both must not exceed
+   * the number of remaining bytes.
+   */
   private def length(): Int = checked(varint())
 
   private def checked(length: Long): Int =

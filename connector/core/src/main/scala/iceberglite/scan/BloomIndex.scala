@@ -32,7 +32,7 @@ final class BloomIndex private (table: TreeTable, bound: Expression, columns: Ma
   import BloomIndex._
 
   /**
-   * Returns a function that returns false for files of which no row matches.
+   * Returns a function that returns false only for files in which no row matches.
    *
    * @param tasks the files that the function is applied to
    */
@@ -169,7 +169,7 @@ object BloomIndex {
   /** The maximum length of the part of a name that lists columns. */
   private val MaxNamePart = MaxColumns * 11 + NameStart.length + PartialMark.length + NameEnd.length
 
-  /** Marks the blob of an index that lacks filters of files that were not read. */
+  /** Returns the blob with a mark, which states that the index lacks filters of files that were not read. */
   private[iceberglite] def withPartialMark(blob: NewBlob): NewBlob =
     blob.copy(metadata = blob.metadata.copy(properties = blob.metadata.properties + (BlobProperty.Partial -> "true")))
 

@@ -30,7 +30,8 @@ final class KeyedFiles(table: TreeTable, snapshot: Option[Snapshot], keys: Vecto
 
   /**
    * Returns the files, each once and with its position deletes, and with those of `keys` that may match its rows. Stops
-   * reading the metadata tree when the files found so far exceed the limit.
+   * reading the parts of the metadata tree (manifests in format versions 1 to 3) when the files found so far exceed the
+   * limit.
    *
    * @return absent if the limit is exceeded, or if the table lists a file twice with different deletes
    */

@@ -31,8 +31,8 @@ final private[scan] class SnapshotChanges(table: TreeTable, bound: Expression, c
     private val readData = changedData.filter(reader.mightMatch)
 
     /**
-     * Whether the commit changed parts that list delete files, so that its deletes may apply to data files that existed
-     * before.
+     * Whether the commit changed parts of the metadata tree (manifests in format versions 1 to 3) that list delete
+     * files, so that the deletes of the commit may apply to data files that existed before.
      */
     val changesDeletes: Boolean = changedDeletes.nonEmpty
 

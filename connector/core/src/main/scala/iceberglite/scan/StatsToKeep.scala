@@ -14,7 +14,10 @@ sealed trait StatsToKeep extends Product with Serializable {
   /** Returns a copy that also retains the metrics of additional fields. @param more field ids */
   def and(more: Set[Int]): StatsToKeep
 
-  /** Returns the metrics to retain for the files that the given parts of the metadata tree list. */
+  /**
+   * Returns the metrics to retain for the files that the given parts of the metadata tree (manifests in format versions
+   * 1 to 3) list.
+   */
   private[scan] def forParts(parts: Vector[PartSummary]): StatsToKeep
 }
 

@@ -185,9 +185,10 @@ object TableScan {
 }
 
 /**
- * What the files of a plan that need not be complete must reach.
+ * The target of a plan that need not be complete. Planning stops when the sum of `of` over the planned files reaches
+ * `total`.
  *
- * @param total the sum of `of` over the files at which planning stops
+ * @param of returns the number that a file contributes to the sum, such as its guaranteed matching rows
  */
 final private[scan] case class PlanTarget(total: Long, of: FileScanTask => Long)
 

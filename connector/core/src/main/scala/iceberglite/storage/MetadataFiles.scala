@@ -99,7 +99,10 @@ object MetadataFiles {
   def isSame(a: TableMetadata, b: TableMetadata): Boolean =
     isSame(a, b.uuid, Some(b.lastUpdatedMs), Some(b.lastSequenceNumber), Some(b.currentSnapshotId))
 
-  /** Compares a version with the keys of another one. The last two are absent if they are unknown. */
+  /**
+   * Compares a version with values from the metadata of another version. The last two values are not compared if they
+   * are unknown (absent).
+   */
   private def isSame(
       known: TableMetadata,
       uuid: Option[UUID],

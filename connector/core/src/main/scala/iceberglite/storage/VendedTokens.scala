@@ -65,7 +65,10 @@ private[iceberglite] object VendedTokens {
         adls(hostOf(key.stripPrefix(SasToken)), token)
     }.flatten
 
-  /** The key of the provider's class depends on the version of the file system, so that it is set twice. */
+  /**
+   * Returns the settings for Google Cloud Storage. The key of the provider's class depends on the version of the file
+   * system, so the class is set under both keys.
+   */
   private def gcs(properties: Map[String, String]): Map[String, String] =
     properties.get(GcsToken).filter(_.nonEmpty).fold(Map.empty[String, String]) { token =>
       Map(

@@ -262,9 +262,9 @@ final class Transaction private[table] (
     }
 
     /**
-     * Runs a step that ends the transaction if it fails. On failure, the files of all actions are deleted. However, if
-     * the table contains what the actions record, and an attempt may have succeeded, the table may refer to the files
-     * of this attempt.
+     * Runs a step that ends the transaction if it fails. On failure, the files of all actions are deleted. The
+     * exception is a failure with `AlreadyCommitted` or `CommitConflict` after an attempt that may have succeeded. Then
+     * the table may refer to the files of this attempt, so no file is deleted, and the outcome is reported as unknown.
      */
     private def abandonOnFailure[A](step: => A): A =
       try step

@@ -6,9 +6,9 @@ import iceberglite.spec.file.{ManifestEntry, ManifestFile, PartSummary}
 import iceberglite.storage.{CacheBounds, FileIO, LruCache}
 
 /**
- * A cache of the decoded contents of manifests, manifest lists and roots (version 4) that were read or written. The
- * cached contents never become outdated, because the files are immutable. When the estimated heap size exceeds the
- * limit, the least recently used entries are dropped.
+ * A cache of the decoded contents of manifests, manifest lists and root manifests (version 4) that were read or
+ * written. The cached contents never become outdated, because the files are immutable. When the estimated heap size
+ * exceeds the limit, the least recently used entries are dropped.
  *
  * @param maxBytes the maximum estimated heap size in bytes; 0 disables the cache
  * @param maxFileBytes the maximum length of a cached manifest in bytes

@@ -9,9 +9,10 @@ import iceberglite.spec.metadata.Snapshot
 import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
 
 /**
- * A layout of metadata trees, such as manifest lists with manifests. The layout defines how the files of a snapshot are
- * listed, and how a commit writes this list. To add a layout, add it to [[MetadataTrees.all]]. Code outside this
- * package does not depend on the layout.
+ * A layout of metadata trees. The metadata tree of a snapshot consists of the metadata files that list its data and
+ * delete files: a manifest list and manifests in format versions 1 to 3, or a root and leaf manifests in version 4. The
+ * layout defines how the files of a snapshot are listed, and how a commit writes this list. To add a layout, add it to
+ * [[MetadataTrees.all]]. Code outside this package does not depend on the layout.
  */
 trait MetadataTree {
 
@@ -68,8 +69,8 @@ object MetadataTree {
    * Returns the files of a snapshot.
    *
    * @param cache cache of decoded parts, possibly [[ManifestCache.Disabled]]
-   * @throws IcebergError.Unsupported if the table is encrypted and its catalog has no key management service. Reads
-   *   need no other check, because every read of the table's files calls this method
+   * @throws IcebergError.Unsupported if the table is encrypted and its catalog has no key management service. The
+   *   readers of the table's files need no check of their own, because each of them calls this method first
    */
   def at(snapshot: Snapshot, table: TreeTable, cache: ManifestCache): SnapshotFiles = {
     table.keys
@@ -113,8 +114,8 @@ object MetadataTree {
 }
 
 /**
- * Selects the files that a commit removes from a snapshot. Parts that cannot list such files are carried over without
- * being read.
+ * Selects the files that a commit removes from a snapshot. Parts of the metadata tree (see [[FilePart]]) that cannot
+ * list such files are carried over without being read.
  */
 trait FileSelector extends PartFilter {
 
@@ -146,8 +147,8 @@ object FileSelector {
 final case class OlderFile(file: ContentFile, sequenceNumber: Long)
 
 /**
- * A rewrite of parts, as by the procedure `rewrite_manifests`. The commit writes the entries of live files in the
- * chosen parts to new parts, sorted by partition.
+ * A rewrite of parts of the metadata tree (see [[FilePart]]), as by the procedure `rewrite_manifests`. The commit
+ * writes the entries of live files in the chosen parts to new parts, sorted by partition.
  */
 trait ManifestRewrite {
 

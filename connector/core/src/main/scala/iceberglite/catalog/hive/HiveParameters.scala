@@ -23,9 +23,9 @@ private[hive] object HiveParameters {
   private val StatisticsAccurate = "COLUMN_STATS_ACCURATE"
 
   /**
-   * A hash of the table metadata, with which Apache Iceberg checks the metadata of encrypted tables. It computes the
-   * hash from its own text of the metadata, which other programs cannot reproduce. Without a hash, it checks only that
-   * the key id in the metadata is the one in the parameters, and logs a warning.
+   * A hash of the table metadata, with which Apache Iceberg checks the metadata of encrypted tables. Apache Iceberg
+   * computes the hash from its own JSON text of the metadata, which other programs cannot reproduce. Without a hash,
+   * Apache Iceberg only checks that the key id in the metadata equals the key id in the parameters, and logs a warning.
    */
   private val MetadataHash = "metadata_hash"
 

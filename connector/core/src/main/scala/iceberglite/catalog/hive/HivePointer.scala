@@ -43,7 +43,7 @@ final private[catalog] class HivePointer[V](access: HiveAccess, kind: HiveKind[V
   import HivePointer._
   import access._
 
-  /** The id of the master key in the Metastore, at the last read. */
+  /** The id of the master key that the last [[read]] found in the Metastore; absent if there was none. */
   private var keyId = Option.empty[String]
 
   override def read(): Option[String] = {
@@ -52,7 +52,10 @@ final private[catalog] class HivePointer[V](access: HiveAccess, kind: HiveKind[V
     found.flatMap(kind.location)
   }
 
-  /** Only the Metastore is trusted. Without this check, who can replace metadata files could end the encryption. */
+  /**
+   * Checks that the id of the master key in the metadata file is the id in the Metastore, because only the Metastore is
+   * trusted. Without this check, a user who can replace metadata files could end the encryption.
+   */
   override def verify(state: V): Unit = {
     val inFile = kind.properties(state).get(Encryption.KeyIdProperty)
     if (inFile != keyId) throw ValidationFailed(

@@ -43,6 +43,7 @@ object JdbcProperty {
       JdbcSchemaVersion.all.find(_.toString.equalsIgnoreCase(text))
     }
 
+  /** Returns the configured SQLSTATEs that indicate a lost connection, in addition to the standard SQLSTATEs. */
   private[catalog] def retryable(properties: Map[String, String]): Set[String] =
     RetryableStates.in(properties).toSet[String].flatMap(_.split(',')).map(_.trim).filter(_.nonEmpty)
 }

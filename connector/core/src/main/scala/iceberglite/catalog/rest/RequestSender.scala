@@ -93,7 +93,8 @@ final private[catalog] class RequestSender(settings: RestSettings, transport: Tr
     /** Waits before a retry. Returns the state of the retry; `None` if the request is not retried. */
     def next(sent: HttpCall, result: SendResult, state: AttemptState): Option[AttemptState] = result match {
       case Responded(RestResponse(401 | 419, _, _)) =>
-        // The catalog's token may be valid if that of the table has expired, so it is tried before it is renewed.
+        // If the token of the table has expired, the token of the catalog may still be valid. Therefore the catalog's
+        // token is tried before it is renewed.
         if (tableToken.isDefined && !state.omitsTableToken) Some(state.copy(omitsTableToken = true))
         else if (!state.renewed && auth.renew(sent)) Some(state.copy(renewed = true))
         else None

@@ -9,8 +9,9 @@ import iceberglite.spec.update.MetadataUpdate.{AddExpression, RemoveExpression, 
 import iceberglite.table.{Change, TableVersion}
 
 /**
- * Rejects tables of version 4 with partition transforms other than identity. REST servers drop the expressions of
- * version 4, without which the partition values of such a table cannot be read.
+ * Rejects tables of version 4 with partition transforms other than identity. The metadata of such a table has the field
+ * `expressions`, which contains an expression such as `bucket[16](id)` for each of these transforms. REST servers drop
+ * this field, and without the expressions, the partition values of the table cannot be read.
  */
 private[catalog] object ServerExpressions {
 

@@ -105,9 +105,10 @@ final private[rest] case class VendedCredentials(
   private lazy val common: Map[String, String] = VendedTokens.normalized(config)
 
   /**
-   * Returns the tokens of all Azure accounts, because Hadoop has a token for each account. The token of the selected
-   * credential takes precedence over the token in the settings of the table, and that token over the tokens of other
-   * credentials. Of these, the credential with the shortest prefix takes precedence.
+   * Returns the tokens of all Azure accounts, because Hadoop has a token for each account. If there are several tokens
+   * for an account, the order of precedence is: the token of the selected credential, the token in the settings of the
+   * table, and the tokens of the other credentials. Among the other credentials, the one with the shortest prefix takes
+   * precedence.
    */
   private def sasTokens(selected: Option[Credential]): Map[String, String] = {
     val others = credentials.sortBy(-_.prefix.length).map(c => VendedTokens.normalized(c.config))

@@ -4,8 +4,9 @@ import iceberglite.avro.{AvroInput, AvroUnion}
 import iceberglite.data.FieldSource
 
 /**
- * The read plan for one node of a file's schema. A caller that does not represent values as in
- * [[iceberglite.data.Record]] builds its own readers from the read plan.
+ * The read plan for one node of a file's schema: the type of the node in the file, and how its values become those of
+ * the requested column. A caller that does not represent values as in [[iceberglite.data.Record]] builds its own
+ * readers from the read plan.
  *
  * @tparam V representation of a constant value
  */

@@ -14,8 +14,8 @@ import org.apache.parquet.hadoop.CodecFactory.BytesCompressor
 import org.apache.parquet.hadoop.metadata.CompressionCodecName
 
 /**
- * A codec factory whose codecs have a compression level. The factory of Parquet shares each codec, with the level of
- * its first use, among all factories of the process.
+ * A codec factory whose codecs have a compression level. Parquet's own factories share each codec, with the level of
+ * its first use, within the whole process.
  *
  * @param configuration the configuration from which codecs other than gzip read their level
  * @param gzipLevel level of gzip; if absent, its default
@@ -34,8 +34,8 @@ final private[parquet] class LeveledCodecs(configuration: Configuration, gzipLev
 }
 
 /**
- * Compresses pages with gzip at the given level. Hadoop takes compressors of gzip from a pool of the process, so that a
- * compressor of Hadoop may have the level of another table.
+ * Compresses pages with gzip at the given level. Hadoop's own compressors for gzip are not used: Hadoop takes them from
+ * a pool of the process, so they may have the level of another table.
  */
 @nowarn("cat=deprecation")
 final private[parquet] class GzipCompressor(level: Int) extends BytesCompressor {
@@ -53,6 +53,7 @@ final private[parquet] class GzipCompressor(level: Int) extends BytesCompressor 
   override def release(): Unit = ()
 }
 
+/** A gzip stream with a compression level, which the constructor of `GZIPOutputStream` does not accept. */
 final private[parquet] class LeveledGzip(out: OutputStream, level: Int) extends GZIPOutputStream(out) {
   this.`def`.setLevel(level)
 }

@@ -55,9 +55,9 @@ object FileGroup {
   }
 
   /**
-   * Returns the files with the partition spec of the new files by partition, and all files with other partition specs
-   * as one group. Without clustering columns, only the files that [[isChosen]] selects are returned, so that a table
-   * with many files needs little memory.
+   * Groups the data files of a snapshot. The files that have the partition spec of the new files are grouped by
+   * partition. All other files form one group, without a partition. Without clustering columns, only the files that
+   * [[isChosen]] selects are returned, so that a table with many files needs little memory.
    */
   private[compact] def byPartition(
       table: Table,

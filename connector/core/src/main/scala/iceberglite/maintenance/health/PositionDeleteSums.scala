@@ -87,7 +87,9 @@ private object PositionDeleteSums {
   final private class Sum {
     var (files, bytes, ofManyDataFiles) = (0L, 0L, 0L)
 
-    /** The hashes of the paths of the data files that have a delete file which applies to no other data file. */
+    /**
+     * Hashes of the paths of data files. The set contains a data file if a delete file applies only to this data file.
+     */
     val dataFiles = mutable.HashSet.empty[Long]
   }
 }

@@ -151,7 +151,7 @@ final private[scan] class SpilledKeys(file: SpilledFile) extends KeySet {
  *
  * @param maxBytes memory limit in bytes; if the keys exceed this limit, they are spilled to a file
  * @param directory directory of the spill file
- * @param encrypts whether the spill file is encrypted, because a delete file is
+ * @param encrypts whether the spill file is encrypted. It must be encrypted if any of the delete files is
  */
 final private[scan] class KeySetBuilder(
     columns: Vector[EqualityColumn],

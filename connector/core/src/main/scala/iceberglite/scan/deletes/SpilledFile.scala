@@ -115,7 +115,7 @@ private object HashFilter {
  * sorted by their hashes.
  *
  * @param maxBytes memory limit in bytes; the Bloom filter uses at most half of it
- * @param encrypts whether the files are encrypted, because the delete files are
+ * @param encrypts whether the temporary files and the merged file are encrypted. They must be if any delete file is
  */
 final private[scan] class KeySpill(directory: String, maxBytes: Long, encrypts: Boolean) {
   import KeySpill._

@@ -37,7 +37,10 @@ object StreamBacklog {
     )
   }
 
-  /** Returns a backlog of all files of a snapshot. Totals that its summary lacks are those that the snapshot added. */
+  /**
+   * Returns a backlog of all files of a snapshot. If the summary lacks a total, the number that the snapshot added is
+   * used instead.
+   */
   private def whole(snapshot: Snapshot): StreamBacklog = {
     val commit = added(snapshot)
     def total(key: String, otherwise: Long): Long = snapshot.count(key).getOrElse(otherwise)

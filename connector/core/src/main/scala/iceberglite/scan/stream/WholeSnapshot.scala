@@ -21,8 +21,9 @@ final private[stream] class WholeSnapshot(val snapshot: Snapshot, table: TreeTab
   }
 
   /**
-   * Returns the files after the first `skipped` files, with the deletes that apply to them. Parts of the tree are read
-   * when their files are needed. Parts with only skipped files are not read.
+   * Returns the files after the first `skipped` files, with the deletes that apply to them. Parts of the metadata tree
+   * (manifests in format versions 1 to 3) are read when their files are needed. Parts with only skipped files are not
+   * read.
    */
   def files(skipped: Long): Iterator[FileScanTask] = {
     var first = 0L

@@ -117,8 +117,8 @@ final class ExpireSnapshots(options: ExpireOptions) extends MetadataAction {
   }
 
   /**
-   * Returns whether a part of a metadata tree lists a live equality delete file. Position deletes need no check,
-   * because they refer to no column of the table.
+   * Returns whether any of the parts of metadata trees (manifests in format versions 1 to 3) lists a live equality
+   * delete file. Position deletes need no check, because they refer to no column of the table.
    */
   private def hasEqualityDeletes(parts: Vector[FilePart], context: CommitContext): Boolean = {
     val found = new AtomicBoolean
@@ -143,8 +143,8 @@ object ExpireSnapshots {
   }
 
   /**
-   * Returns the snapshots, branches and tags that expire. Snapshots that a consumer of a stream has not read do not
-   * expire because of their age or number.
+   * Returns the snapshots, branches and tags that expire. The age or number of snapshots does not cause the expiration
+   * of a snapshot that a consumer of a stream (see [[iceberglite.table.StreamConsumer]]) has not read.
    *
    * @throws iceberglite.spec.IcebergError.NotFound if the table has no snapshot with one of the given ids
    * @throws iceberglite.spec.IcebergError.ValidationFailed if a remaining branch or tag refers to one of the given

@@ -100,8 +100,8 @@ final case class RestoreReport(
  * ancestor of the current one. Schemas, partition specs and properties do not change. If other writers commit before
  * the restore is committed, their changes are also undone and are included in the report.
  *
- * Before the commit, the metadata of the restored snapshot is read, except the parts that the current snapshot shares.
- * If this metadata is damaged, the restore fails and changes nothing.
+ * Before the commit, the metadata tree of the restored snapshot is read, except the parts (manifests in format versions
+ * 1 to 3) that it shares with the current snapshot. If this tree is damaged, the restore fails and changes nothing.
  */
 final class Restore(point: RestorePoint) extends MetadataAction {
   private var last: Option[RestoreReport] = None

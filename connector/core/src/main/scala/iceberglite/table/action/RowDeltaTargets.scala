@@ -7,7 +7,7 @@ import iceberglite.tree.FilePartitions
 import iceberglite.table.conflict.{BranchHistory, DeleteApplicability, CommittedFileChange, Isolation}
 
 /**
- * The targets of a row delta that concurrent commits removed.
+ * The targets of a row delta (see [[RowDeltaTargets]]) that concurrent commits removed.
  *
  * @param deleted the paths of the data files whose rows were all deleted
  * @param rewritten the removals of data files by rewrites, which wrote the same rows to other files
@@ -99,8 +99,8 @@ final private[action] class RowDeltaTargets(
     else history.liveEntries(ManifestContent.Data, mightList(_))(e => paths(e.file.path)).map(_.file)
 
   /**
-   * Returns whether the part of the metadata tree may list a target. A target that is known only by its path may be in
-   * any partition.
+   * Returns whether the part of the metadata tree (a manifest in format versions 1 to 3) may list a target. A target
+   * that is known only by its path may be in any partition.
    */
   private def mightList(part: PartSummary): Boolean = affectedDataFiles.nonEmpty || partitions.mightMatch(part)
 }

@@ -32,8 +32,9 @@ final class RowFilter(filter: Expression, caseSensitive: Boolean, base: TableMet
   private val partitions = new ConcurrentHashMap[(Int, PartitionTuple), PartitionFilter]
 
   /**
-   * Returns whether the part of the metadata tree may list matching files. This includes removed files, because these
-   * can also conflict. Only the partitions of the part are checked, because the part's metrics cover only live files.
+   * Returns whether the part of the metadata tree (a manifest in format versions 1 to 3) may list matching files,
+   * including removed files, because removed files can also conflict. Only the partitions of the part are checked,
+   * because the part's metrics cover only live files.
    */
   override def mightMatch(part: PartSummary): Boolean = files.of(part).mightHavePartition(part)
 

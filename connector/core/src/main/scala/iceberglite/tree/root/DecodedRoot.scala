@@ -2,7 +2,10 @@ package iceberglite.tree.root
 
 import iceberglite.tree.{CachedRoot, RootKey, TreeTable}
 
-/** The entries of a root with all inherited values and what is derived from them, for the cache. Thread-safe. */
+/**
+ * The entries of a root manifest with all inherited values, and the parts that are derived from the entries, for the
+ * cache. Thread-safe.
+ */
 final private[root] class DecodedRoot(val entries: Vector[ContentEntry]) extends CachedRoot {
   @volatile private var derived = Option.empty[RootParts]
 
@@ -24,7 +27,7 @@ final private[root] class DecodedRoot(val entries: Vector[ContentEntry]) extends
 /**
  * The parts of a root.
  *
- * @param vectors the deletion vectors of each leaf, by the location of the leaf
+ * @param vectors the deletion vectors of each leaf manifest, by the location of the leaf
  * @param leaves the leaves, without the entries that their deletion vectors remove
  * @param inline the files that the root lists itself
  */

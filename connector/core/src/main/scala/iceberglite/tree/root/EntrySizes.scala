@@ -47,8 +47,8 @@ private[root] object EntrySizes {
   private val MaxLeafBytes = 64L << 20
 
   /**
-   * Returns the target size of a leaf in bytes. In a large table, leaves are larger than the configured size, so that
-   * the root, whose size grows with the number of leaves, does not grow in proportion to the number of files.
+   * Returns the target size of a leaf manifest in bytes. In a large table, leaves are larger than the configured size,
+   * so that the root, whose size grows with the number of leaves, does not grow in proportion to the number of files.
    *
    * @param configured the configured size, which is the minimum
    * @param files the number of files in the table

@@ -6,8 +6,8 @@ import iceberglite.storage.{EncryptedFileIO, FileIO}
 import iceberglite.tree.{FilePart, PartKey, PartitionSpecs, SharedTuples}
 
 /**
- * A part of a metadata tree whose files are listed by the root itself and not by a leaf. The files have the same
- * content (data or deletes) and partition spec.
+ * A part of a metadata tree whose files are listed by the root manifest itself and not by a leaf manifest. The files
+ * have the same content (data or deletes) and partition spec.
  *
  * @param root the root
  * @param group the content and the partition spec of the part

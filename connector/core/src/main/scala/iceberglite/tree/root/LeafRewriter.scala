@@ -9,7 +9,7 @@ import iceberglite.spec.property.TableProperty
 import iceberglite.tree.{EntrySizeEstimates, FilePart, ManifestRewrite, TreeTable}
 
 /**
- * The result of a rewrite of chosen leaves and files of the root.
+ * The result of a rewrite of chosen leaf manifests, and of files that the root manifest lists itself.
  *
  * @param replaced the ids of the replaced leaves (see [[LeafPart.id]]), with their first row ids
  * @param moved the keys of the files that the root listed itself, and that a new leaf lists; see [[InlinePart.key]]

@@ -8,8 +8,9 @@ import iceberglite.spec.types.NestedField
 import iceberglite.spec.types.Type.StructType
 
 /**
- * The statistics of the files that a leaf lists. The bytes of the leaf are in memory. The statistics of a column are
- * decoded when they are first requested, because most plans need the statistics of only a few columns. Thread-safe.
+ * The statistics of the files that a leaf manifest lists. The bytes of the leaf are in memory. The statistics of a
+ * column are decoded when they are first requested, because most plans need the statistics of only a few columns.
+ * Thread-safe.
  *
  * @param path the path of the leaf
  * @param open opens the leaf with the columns to read

@@ -4,8 +4,8 @@ import iceberglite.spec.file._
 import iceberglite.spec.types.SingleValue
 
 /**
- * Converts between the entry of an Avro manifest in a manifest list (versions 1 to 3) and its entry in a root (version
- * 4). The manifests themselves are not rewritten.
+ * Converts between the entry of an Avro manifest in a manifest list (versions 1 to 3) and its entry in a root manifest
+ * (version 4), of which it is a leaf. The manifests themselves are not rewritten.
  */
 private[root] object LeafUpgrade {
 

@@ -4,8 +4,8 @@ import iceberglite.spec.file.FieldSummary
 import iceberglite.spec.types.{Literal, LiteralConversion, SingleValue}
 
 /**
- * Computes the partition summaries of a part of a tree from its statistics, because version 4 does not store partition
- * summaries.
+ * Computes the partition summaries of a manifest, or of the files that a root lists itself, from their statistics,
+ * because version 4 does not store partition summaries.
  */
 private[root] object PartitionSummaries {
 

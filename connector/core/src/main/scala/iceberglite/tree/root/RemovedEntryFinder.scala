@@ -8,9 +8,10 @@ import iceberglite.tree.{FileChanges, FilePart, RemovedDataFiles, NewSnapshotHea
  * The entries that a commit removes.
  *
  * @param removed the entries as they were in the parent snapshot
- * @param files the entries, with the status `deleted`, of the removed files that the root of the parent lists itself
- * @param vectors the entries of the new deletion vectors of leaves, and the entries, with the status `deleted`, of the
- *   vectors that they replace
+ * @param files the entries, with the status `deleted`, of the removed files that the parent's root manifest lists
+ *   itself
+ * @param vectors the entries of the new deletion vectors of leaf manifests, and the entries, with the status `deleted`,
+ *   of the vectors that the new vectors replace
  * @param changedLeaves the locations of the leaves with new deletion vectors
  */
 final private[root] case class RemovedEntries(
@@ -26,8 +27,8 @@ final private[root] case class RemovedEntries(
 }
 
 /**
- * Finds the entries that a commit removes. Leaves are not rewritten. Instead, the positions of their removed entries
- * are added to their deletion vectors.
+ * Finds the entries that a commit removes. Leaf manifests are not rewritten. Instead, the positions of the removed
+ * entries of a leaf are added to the deletion vector of the leaf.
  */
 final private[root] class RemovedEntryFinder(
     base: ParentEntries,

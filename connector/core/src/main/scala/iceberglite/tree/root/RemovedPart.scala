@@ -6,8 +6,8 @@ import iceberglite.storage.FileIO
 import iceberglite.tree.{FilePart, PartKey}
 
 /**
- * The entries that a snapshot removed from a leaf, with the status `deleted` and the id of the snapshot. The file of
- * the leaf does not change, so it does not contain these entries.
+ * The entries that a snapshot removed from a leaf manifest, with the status `deleted` and the id of the snapshot. The
+ * file of the leaf does not change: it contains the entries as they were before the removal.
  *
  * @param positions the bytes of a deletion vector with the positions of the entries
  */

@@ -7,7 +7,7 @@ import iceberglite.storage.FileIO
 import iceberglite.tree.TreeCopy
 import iceberglite.tree.root.VectorContent.{InPuffin, Inline}
 
-/** Writes copies of roots and leaves in which files have other paths. */
+/** Writes copies of root manifests and leaf manifests in which files have other paths. */
 final private[root] class RootCopy(io: FileIO, columns: StatsColumns, copy: TreeCopy) {
   private val files = new EntryFiles(columns)
 
@@ -62,8 +62,9 @@ final private[root] class RootCopy(io: FileIO, columns: StatsColumns, copy: Tree
 }
 
 /**
- * Copies a leaf from which a deletion vector removes entries. The copy has these entries too, because positions must
- * not change. They are passed to `copy` as deleted entries, because their files may not exist any more.
+ * Copies a leaf from which a deletion vector removes entries. The copy has the removed entries too, because the
+ * positions of entries must not change. The removed entries are passed to `copy` as deleted entries, because their
+ * files may not exist any more.
  *
  * @param removed the removed entries
  */

@@ -3,7 +3,8 @@ package iceberglite.tree.root
 import iceberglite.spec.property.{TableProperty, Version4Property}
 
 /**
- * The limits that determine which entries a root lists itself, and when leaves are rewritten. Sizes are in bytes.
+ * The limits that determine which entries a root manifest lists itself and not in a leaf manifest, and when leaves are
+ * rewritten. Sizes are in bytes.
  *
  * @param maxInlineFiles the maximum number of files with the same content (data or deletes) and partition spec that a
  *   commit adds directly to the root; if a commit adds more such files, new leaves list them

@@ -5,9 +5,9 @@ import iceberglite.spec.file.{ManifestContent, ManifestEntry}
 import iceberglite.tree.{ManifestRewrite, TreeTable}
 
 /**
- * Limits the size of a root and the number of its leaves. Only entries that the commit carries over are rewritten. The
- * rewritten entries have the status `existing`, so that the entries with the status `added` or `deleted` are still
- * exactly the changes of the commit.
+ * Limits the size of a root manifest and the number of its leaf manifests. Only entries that the commit carries over
+ * are rewritten. The rewritten entries have the status `existing`, so that the entries with the status `added` or
+ * `deleted` are still exactly the changes of the commit.
  *
  * @param read reads the entries that a leaf lists
  */
@@ -22,8 +22,8 @@ final private[root] class RootMaintenance(
 
   /**
    * Moves the oldest files of the root to leaves, if the root lists too many files, or if their entries are too large
-   * together. If the root itself lists deletion vectors of moved data files, these move to a delete manifest whose
-   * `referenced_file` is the data manifest of these data files.
+   * together. If the root itself lists deletion vectors of moved data files, the vectors move to a delete manifest,
+   * whose `referenced_file` is the new manifest of the data files.
    *
    * @param entries the entries that the commit carries over
    * @param all whether to move all files
@@ -73,7 +73,7 @@ final private[root] class RootMaintenance(
   }
 
   /**
-   * Rewrites leaves with many removed entries without these entries, and merges small leaves.
+   * Rewrites leaves with many removed entries without these entries, and merges leaves of about the same size.
    *
    * @param unchanged the leaves among the entries whose deletion vectors the commit does not change
    */
@@ -117,7 +117,8 @@ final private[root] class RootMaintenance(
   }
 
   /**
-   * Replaces leaves and their deletion vectors.
+   * Returns the entries of the root with new leaves instead of the replaced leaves and their deletion vectors. A delete
+   * manifest that references a replaced data manifest references the new one instead, if a single one lists all files.
    *
    * @param replacements for each replaced leaf, the new leaf that lists all of its files; `None` if several new leaves
    *   list them, or if it has no live files
@@ -138,8 +139,9 @@ final private[root] class RootMaintenance(
   }
 
   /**
-   * Returns the leaves with the largest shares of removed entries. Their total size is at most `maxFoldBytes`. Larger
-   * leaves are never chosen.
+   * Returns the leaves with the largest shares of removed entries, among the leaves for which this share is at least 1
+   * / `foldShare`. The total size of the returned leaves is at most `maxFoldBytes`, so a leaf that alone is larger is
+   * never returned.
    */
   private def chooseFolded(leaves: Vector[LeafPart]): Vector[LeafPart] = {
     val sparse = leaves.filter(l => !l.vector.isEmpty && l.vector.cardinality * limits.foldShare >= l.leaf.recordCount)
@@ -150,8 +152,8 @@ final private[root] class RootMaintenance(
   }
 
   /**
-   * Returns groups of leaves with about the same number of entries. The leaves of a group list files of the same
-   * content and partition spec and have the same referenced file, if any.
+   * Returns groups of `mergeCount` leaves with about the same number of entries. The leaves of a group list files of
+   * the same content and partition spec and have the same referenced file, if any.
    */
   private def chooseMerged(leaves: Vector[LeafPart]): Vector[Vector[LeafPart]] = {
     def key(l: LeafPart) = (l.content.code, l.specId, l.leaf.referencedFile, tier(l.leaf.recordCount))

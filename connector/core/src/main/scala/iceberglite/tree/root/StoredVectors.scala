@@ -6,7 +6,8 @@ import iceberglite.tree.TreeTable
 import iceberglite.tree.root.VectorContent.{InPuffin, Inline}
 
 /**
- * Reads the deletion vectors of leaves. Vectors that are close together in the same Puffin file are read together.
+ * Reads the deletion vectors of leaf manifests. Vectors that are close together in the same Puffin file are read
+ * together.
  *
  * @param root the path of the root that lists the vectors, for messages
  */

@@ -3,7 +3,7 @@ package iceberglite.tree.root
 import iceberglite.spec.file.{EntryStatus, ManifestEntry, ManifestFile}
 import iceberglite.tree.{EntryCounts, TreeRoot}
 
-/** Describes the root and the leaves of a tree for metadata tables. */
+/** Describes the root manifest and the leaf manifests of a tree for metadata tables. */
 private[root] object TreeNodes {
 
   /** Returns the description of a root. @param length the length of its file in bytes */

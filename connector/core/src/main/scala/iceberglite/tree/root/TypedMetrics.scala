@@ -103,7 +103,8 @@ private[root] object EntryMetrics {
 }
 
 /**
- * The metrics of a file that a leaf lists. They keep the statistics of all files of the leaf in memory.
+ * The metrics of a file that a leaf manifest lists. This object keeps the statistics of all files of the leaf in
+ * memory.
  *
  * @param row the position of the file's entry in the leaf
  * @param identities the ids of the columns that are identity partition fields of the file's partition spec. Other

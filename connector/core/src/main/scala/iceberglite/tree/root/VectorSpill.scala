@@ -10,8 +10,9 @@ import iceberglite.tree.NewSnapshotHeader
 import iceberglite.tree.root.VectorContent.{InPuffin, Inline}
 
 /**
- * Moves deletion vectors of leaves from a root to a Puffin file, if they would make the root too large. Only vectors
- * that a commit carries over are moved, so that a commit never writes its new vectors to a separate file.
+ * Moves deletion vectors of leaf manifests from a root manifest to a Puffin file, if they would make the root too
+ * large. Only vectors that a commit carries over are moved, so that a commit never writes its new vectors to a separate
+ * file.
  *
  * @param newKey returns the key of a new file, if the table is encrypted
  */

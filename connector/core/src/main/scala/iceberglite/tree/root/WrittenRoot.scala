@@ -26,7 +26,7 @@ final private[root] case class NewLeaf(entry: ContentEntry, files: Vector[Manife
 final private[root] case class RootContent(entries: Vector[ContentEntry], length: Long, key: Option[FileKey])
 
 /**
- * The root and the leaves that an attempt has written.
+ * The root manifest and the leaf manifests that an attempt has written.
  *
  * @param newLeaves the leaves of added files; their entries do not have first row ids yet
  * @param rewritten the rewrite of leaves that the commit requested; absent if nothing was rewritten
