@@ -114,8 +114,8 @@ final private[catalog] class VersionFiles(io: FileIO, location: String) {
    * Scans forward from a version. Returns the path of the last version before the first missing number; if the next
    * number is already missing, returns `found`. After a limited number of steps, the directory is listed instead.
    *
-   * @param number the number of the version to start from @param found the path of the version with this number; absent
-   *   at the start of the scan
+   * @param number the number of the version to start from
+   * @param found the path of the version with this number; absent at the start of the scan
    */
   @tailrec
   private def scanForward(number: Int, found: Option[String], steps: Int): Option[String] =

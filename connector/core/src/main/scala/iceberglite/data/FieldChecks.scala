@@ -8,11 +8,14 @@ import iceberglite.spec.types.Type.{DecimalType, FixedType}
 
 /** Validates values before they are written (spec: "Schemas and Data Types"). */
 private[data] object FieldChecks {
+
+  /** Throws the error for a row without a value in a required column. */
   def failMissing(column: String): Nothing =
     throw ValidationFailed(
       s"Column $column is required, but a row has no value for it. Provide a value, or make the column optional"
     )
 
+  /** Checks that a value has the length of its type. */
   def length(t: FixedType, value: ByteBuffer, column: String): Unit = if (value.remaining != t.length) {
     throw ValidationFailed(s"Column $column is of type $t, but a row has a value of ${value.remaining} bytes")
   }

@@ -78,7 +78,7 @@ private[iceberglite] object VariantNode {
   /** The largest number of digits of a decimal. */
   val MaxDecimalDigits = 38
 
-  /** The integers of one byte, which are shared: a long array of them then needs little memory. */
+  /** One shared object for each integer of one byte, so that a long array of such integers needs little memory. */
   private lazy val small: Vector[VariantNode] = (Byte.MinValue to Byte.MaxValue).map { value =>
     scalar(header(VariantPrimitive.Int8, 1).put(1, value.toByte))
   }.toVector

@@ -43,7 +43,7 @@ private[inspect] object ManifestColumns {
   def hasLevels(metadata: TableMetadata): Boolean = metadata.formatVersion >= FormatVersion.V4
 
   /**
-   * Returns the columns of one of the two metadata tables.
+   * Returns the columns of `manifests` or of `all_manifests`.
    *
    * @param field creates the fields that are required in only one of the two metadata tables
    * @param nanRequired whether `contains_nan` is required

@@ -62,7 +62,7 @@ private[inspect] object PartitionGroups {
     else {
       val ranged = parts.collect { case (part, Some(Range(Some(bounds), hasOthers))) => (part, bounds, hasOthers) }
       val groups = overlapping(ranged)
-      // Nulls and NaN are outside of the ranges. The parts that may have them belong together.
+      // Nulls and NaN are outside of the ranges. All parts that may have nulls or NaN form one group.
       val (withOthers, apart) = groups.partition(_.exists(_._3))
       val others = withOthers.flatten.map(_._1) ++
         parts.collect { case (part, Some(Range(None, _))) => part }

@@ -49,7 +49,10 @@ final private[inspect] class PartitionRows(
     })
   }
 
-  /** The keys have literals instead of the values of rows, because NaN is not equal to itself, and -0.0 equals 0.0. */
+  /**
+   * Returns an empty map of sums by partition spec id and partition. The keys contain literals and not the values of
+   * rows, because the value NaN is not equal to itself, and the value -0.0 equals 0.0.
+   */
   private def newSums: mutable.LinkedHashMap[(Int, Vector[Option[Literal]]), PartitionSums] =
     mutable.LinkedHashMap.empty
 

@@ -62,7 +62,7 @@ final private class PositionDeleteColumns(
   val row: NestedField = NestedField.optional(RowId, "row", table.asStruct, "Values of the deleted row")
 
   private val ofFile: Vector[NestedField] = {
-    // The ids of partition fields could otherwise be those of columns in a deleted row.
+    // The partition fields get other ids here, because their own ids could equal the ids of columns in a deleted row.
     val tuple = StructType(partition.structType.fields.map(f => f.copy(id = lastColumnId + f.id)))
     val key = NestedField.required(MetadataColumns.PartitionId, "partition", tuple, "Partition of the delete file")
     val file = Vector(

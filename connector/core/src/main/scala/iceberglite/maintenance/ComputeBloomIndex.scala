@@ -250,8 +250,8 @@ object ComputeBloomIndex {
   }
 
   /**
-   * Returns the blobs of the index with the existing filters and those of added files; none if the table has no index
-   * of one of the columns. Other files without filters are not read.
+   * Returns the blobs of the index with the existing filters and the filters of added files; no blobs if the table has
+   * no indexed columns, or if one of these columns has no index yet. Other files without filters are not read.
    *
    * @param added the paths of the added files
    */

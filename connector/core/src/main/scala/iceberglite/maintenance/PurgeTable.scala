@@ -73,8 +73,9 @@ object PurgeTable {
    * @throws iceberglite.spec.IcebergError if the table is encrypted, and the keys of its snapshots are not available
    */
   def requireGcEnabled(io: FileIO, table: String, version: TableVersion): Unit = {
-    // Without its keys, the manifests of an encrypted table cannot be read, so it is unknown which files it has. All
-    // keys are requested here: the table metadata, which is deleted with the other files, has the only copy of them.
+    // Without its keys, the manifests of an encrypted table cannot be read, so it is unknown which files the table has.
+    // All keys are requested here, because the only copy of the encrypted keys is in the table metadata, which is
+    // deleted with the other files.
     TableKeys.of(table, version.metadata, io.keyService).foreach(_.requireKeys())
     if (!TableProperty.of(TableProperty.Gc, version.metadata.properties)) throw ValidationFailed(
       s"Cannot purge table $table: its property ${TableProperty.Gc.key} is false, because other tables may use its " +
@@ -82,7 +83,10 @@ object PurgeTable {
     )
   }
 
-  /** Returns the files of each snapshot's metadata tree, with the path of its root. Unreadable trees are absent. */
+  /**
+   * Returns, for each snapshot, the path of its manifest list (or of its root in version 4) and the files of its
+   * metadata tree; the files are `None` if the tree cannot be read.
+   */
   private def treesOf(table: TreeTable): Vector[(Option[String], Option[Reachable])] = {
     val seen = new SeenParts
     table.metadata.snapshots.map { snapshot =>
@@ -98,8 +102,9 @@ object PurgeTable {
   }
 
   /**
-   * Removes the emptied directories of a table: those in the directory that contains the metadata folder, and this
-   * directory. Does nothing if the table does not own this directory, or if it is a root.
+   * Removes the directories that the deletion has emptied: the directory that contains the metadata folder, and the
+   * directories in it. Does nothing if the table does not own the directory that contains the metadata folder, or if
+   * this directory is the root of a file system.
    */
   private def removeEmptied(io: FileIO, version: TableVersion, owned: OwnedPaths, parents: Vector[StoragePath]): Unit =
     if (owned.reasonToKeep(version.metadataLocation).isEmpty)

@@ -236,8 +236,8 @@ object BloomIndex {
     }.filter(_.scope.nameMapping == nameMappingOf(table.metadata))
 
   /**
-   * Whether the value of a column is a partition value of the file. It may then differ from the values in the file, and
-   * the key of the file does not contain it.
+   * Whether the value of a column is a partition value of the file. If so, this value may differ from the values in the
+   * file, and the key of the file in the index does not depend on it.
    */
   private[iceberglite] def isConstant(task: FileScanTask, fieldId: Int): Boolean =
     task.spec.fields.exists(f => f.transform == Identity && f.sourceIds.contains(fieldId))

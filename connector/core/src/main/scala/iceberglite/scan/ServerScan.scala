@@ -105,8 +105,8 @@ object ServerScan {
   }
 
   /**
-   * Returns the files that may contain rows that match a filter which was not requested. Their residuals refer to
-   * another filter, and are dropped.
+   * Returns those of the files that may contain rows that match a filter. The server has planned the files for another
+   * filter. Therefore the residuals from the server, which refer to the other filter, are dropped.
    */
   private def matching(files: Vector[PlannedFile], bound: Expression): Vector[PlannedFile] = {
     val filter = new PartitionFilter(bound)

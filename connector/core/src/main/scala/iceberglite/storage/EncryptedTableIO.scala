@@ -101,7 +101,7 @@ object EncryptedTableIO {
       "This operation cannot encrypt its files yet. Nothing was written. Run it with an engine that can"
     )
 
-  /** A new file whose first bytes are kept until it is known that they are those of an encrypted file. */
+  /** A new file. Its first bytes are kept in memory until they show that the file is encrypted. */
   final private class CheckedOutput(output: OutputFile) extends OutputFile {
     override def create(blockSizeHint: Long): PositionOutputStream = checked(output.create(blockSizeHint))
     override def createOrOverwrite(blockSizeHint: Long): PositionOutputStream =

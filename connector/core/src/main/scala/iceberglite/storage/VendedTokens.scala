@@ -3,7 +3,7 @@ package iceberglite.storage
 /**
  * Settings that a REST server vends for Google Cloud Storage and Azure Data Lake Storage, with the names of Apache
  * Iceberg. They are translated to settings of Hadoop's file systems, which ask [[GcsTokenProvider]] and
- * [[AdlsSasTokenProvider]] for the tokens. Only a server sets them; users configure these stores with Hadoop's
+ * [[AdlsSasTokenProvider]] for the tokens. Only a server sets these settings; users configure the stores with Hadoop's
  * settings.
  *
  * The keys of Hadoop's configuration for tokens end with `secret`, because Hadoop hides the values of such keys.

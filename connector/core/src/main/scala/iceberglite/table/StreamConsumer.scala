@@ -4,8 +4,9 @@ import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.metadata.{Snapshot, SnapshotRef, TableMetadata}
 
 /**
- * A reader of a stream that protects the snapshots that it has not read from expiration. Its position is a tag of the
- * table, which refers to the last snapshot of which the reader has read rows.
+ * A consumer: a reader of a stream under a name that the user chose. The snapshots that a consumer has not read yet are
+ * protected from expiration. The position of a consumer is a tag of the table, which refers to the last snapshot of
+ * which the consumer has read rows.
  *
  * @param id the name that the user chose
  */

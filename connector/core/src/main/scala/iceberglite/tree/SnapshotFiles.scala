@@ -22,8 +22,8 @@ trait SnapshotFiles {
   def changedParts: Vector[FilePart] = partsWrittenBy(_ == snapshot.snapshotId)
 
   /**
-   * Returns the parts that one of the given snapshots wrote, or that it changed by a deletion vector (version 4). They
-   * may also list files that were carried over.
+   * Returns the parts that one of the given snapshots wrote, or that it changed by a deletion vector (version 4). These
+   * parts may also list files that were carried over.
    */
   def partsWrittenBy(isGiven: Long => Boolean): Vector[FilePart]
 
@@ -80,7 +80,7 @@ trait SnapshotFiles {
 
   /**
    * Returns additional parts with the entries of files that the snapshot removed, if [[parts]] does not contain them.
-   * The metadata tables `entries` and `all_entries` show them. The entries have the status `Deleted`.
+   * The metadata tables `entries` and `all_entries` show these entries, which have the status `Deleted`.
    */
   def removedParts: Vector[FilePart] = Vector.empty
 

@@ -11,10 +11,10 @@ import iceberglite.maintenance.cluster.ClusterRun._
 final private[maintenance] class ClusterRun(boxes: Vector[Box], isExpired: Boolean) {
 
   /**
-   * Whether the bounds show that the files are clustered. Clustering divides n files in about log2(n) of the columns,
-   * so they must be separated in that many columns, or in all if there are fewer. If there are only a few files, their
-   * boxes overlap even if the files are clustered. Therefore a few files of an expired snapshot count as clustered.
-   * Otherwise they would be rewritten after each expiration of snapshots.
+   * Whether the bounds show that the files are clustered. Clustering divides n files in about log2(n) of the columns.
+   * Therefore the files must be separated in this number of columns, or in all columns if there are fewer. If there are
+   * only a few files, their boxes overlap even if the files are clustered. Therefore a few files of an expired snapshot
+   * count as clustered. Otherwise they would be rewritten after each expiration of snapshots.
    */
   def isClustered: Boolean = boxes.size == 1 || isExpired && boxes.size < reliable(columns) ||
     overlappingColumns.size <= columns - math.min(columns, log2(boxes.size))

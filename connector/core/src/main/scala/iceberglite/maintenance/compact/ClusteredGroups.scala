@@ -18,8 +18,8 @@ import iceberglite.spec.metadata.{Snapshot, SummaryKey}
  *     snapshot's commit clustered them.
  *
  * The chosen files are clustered together. A clustered run is rewritten together with the chosen files if it has at
- * most as many rows as the chosen files and all smaller clustered runs in the same range of values. The smaller
- * clustered runs are then rewritten, too. Therefore the number of runs in a range grows with the logarithm of the
+ * most as many rows as the chosen files and all smaller clustered runs in the same range of values. In this case, the
+ * smaller clustered runs are rewritten, too. Therefore the number of runs in a range grows with the logarithm of the
  * number of rows, and the rows of a run are rewritten only into a run that has at least twice as many rows.
  *
  * A second rewrite right after the first one finds no files to rewrite: all files that the first one chose have been

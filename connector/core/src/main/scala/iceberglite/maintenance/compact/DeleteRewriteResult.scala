@@ -6,7 +6,7 @@ import iceberglite.spec.file.ContentFile
  * The result of a rewrite of position delete files.
  *
  * @param rewrittenFiles the number of delete files that were replaced
- * @param addedFiles the number of delete files or deletion vectors that replace them
+ * @param addedFiles the number of new delete files or deletion vectors
  * @param rewrittenBytes the size of the replaced files in bytes
  * @param addedBytes the size of the new delete files in bytes; for a deletion vector, its size in the Puffin file
  */

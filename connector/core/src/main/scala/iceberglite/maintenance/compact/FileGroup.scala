@@ -26,8 +26,8 @@ final case class FileGroup(partition: Option[PartitionTuple], tasks: Vector[File
 }
 
 /**
- * Chooses the data files to rewrite, by the rules of Apache Iceberg or, if they are clustered, by those of
- * [[ClusteredGroups]].
+ * Chooses the data files to rewrite: by the rules of Apache Iceberg or, in a rewrite with clustering columns, by the
+ * rules of [[ClusteredGroups]].
  */
 object FileGroup {
 

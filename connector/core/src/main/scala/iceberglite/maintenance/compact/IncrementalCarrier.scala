@@ -32,8 +32,8 @@ trait RowMoves {
 /**
  * Carries deletes over to the new files of a rewrite: the deletes that other writers have committed for the replaced
  * files since the rewrite began. A commit attempt reuses the deletes of the previous attempt if they are still valid:
- * it reads only delete files that were added since then, and finds only rows that were not yet deleted then. Therefore
- * a rewrite can succeed even if other writers commit faster than the rewrite could find all deleted rows.
+ * it reads only delete files that were added after the previous attempt, and finds only rows that were deleted after
+ * it. Therefore a rewrite can succeed even if other writers commit faster than the rewrite could find all deleted rows.
  */
 final class IncrementalCarrier(moves: RowMoves) extends DeleteCarrier {
   import IncrementalCarrier._
@@ -106,6 +106,11 @@ private object IncrementalCarrier {
       if (areIncluded && usesVectors == needsVectors) this else Carried(needsVectors)
     }
 
+    /**
+     * Returns these deletes with further deleted rows of the new data files.
+     *
+     * @param now the deletes of the replaced data files that have been read so far, by path
+     */
     def plus(now: Map[String, ReadDeletes], more: Vector[DeletedRows]): Carried = {
       val merged = more.map { rows =>
         rows.dataFile -> found.get(rows.dataFile).fold(rows) { earlier =>
@@ -115,7 +120,9 @@ private object IncrementalCarrier {
       copy(read = now, found = found ++ merged)
     }
 
-    /** Adds delete files. A new deletion vector replaces the earlier one of its data file. */
+    /**
+     * Returns these deletes with further delete files. A new deletion vector replaces the earlier one of its data file.
+     */
     def plus(more: Vector[ContentFile]): Carried = {
       val replaced = if (usesVectors) more.flatMap(_.referencedDataFile).toSet else Set.empty[String]
       copy(files = files.filterNot(_.referencedDataFile.exists(replaced)) ++ more)

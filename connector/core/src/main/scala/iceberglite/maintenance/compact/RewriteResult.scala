@@ -4,7 +4,7 @@ package iceberglite.maintenance.compact
  * The result of a rewrite of data files.
  *
  * @param rewrittenFiles the number of data files that were replaced
- * @param addedFiles the number of data files that replace them
+ * @param addedFiles the number of new data files
  * @param rewrittenBytes the size of the replaced data files in bytes
  * @param failedFiles the number of data files whose rewrite failed, which is possible only with partial progress
  * @param removedDeleteFiles the number of delete files that were removed, because they apply to no data file

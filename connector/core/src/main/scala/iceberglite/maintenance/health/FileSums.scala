@@ -234,8 +234,8 @@ final private class TableFileSums {
   var deleteBytes = 0L
 
   /**
-   * The counts and sizes of delete files that reference a single data file, and of those among them whose data file is
-   * live.
+   * The count and size of delete files that reference a single data file (`OfOneDataFile`), and the count and size of
+   * those of these files whose data file is live (`matched`).
    */
   var (filesOfOneDataFile, bytesOfOneDataFile, matchedFiles, matchedBytes) = (0L, 0L, 0L, 0L)
 

@@ -57,8 +57,7 @@ object MaintenanceAction {
  * @param reason a sentence that states why the action is or is not worthwhile, with the counts or sizes that decide
  * @param filesBefore the number of files that the action would replace or delete, or the number of snapshots for an
  *   expiration; absent if it is unknown
- * @param filesAfter the expected number of files that replace them, or the number of remaining snapshots for an
- *   expiration
+ * @param filesAfter the expected number of new files, or the number of remaining snapshots for an expiration
  * @param bytesToRewrite the number of bytes that the action would rewrite
  * @param gainPerByte the benefit divided by `bytesToRewrite`. The benefit is the number of saved bytes, plus
  *   `read.split.open-file-cost` for each file by which the number of files decreases
@@ -96,7 +95,7 @@ object StepStatus {
  * The result of a step, or the expected result of a step that was only planned.
  *
  * @param filesBefore the number of files that were replaced or deleted, as for [[MaintenanceStep]]
- * @param filesAfter the number of files that replace them
+ * @param filesAfter the number of new files
  * @param bytesRewritten the size of the replaced files in bytes
  * @param seconds the duration; 0 if the step did not run
  * @param message further numbers, or why the step was skipped or failed

@@ -60,6 +60,7 @@ object OrphanHealth {
       case e: IcebergError => Unknown(Redaction(e.getMessage))
     }
 
+  /** Returns the counts with further orphan files, all of which are older than a day. */
   private def add(found: Found, table: Table, paths: Vector[String], nowMs: Long): Found = {
     val files = MetadataPool.map(paths)(table.io.info(_)).flatten
     val removable = files.filter(_.modifiedMs < nowMs - OrphanOptions.DefaultAgeMs)

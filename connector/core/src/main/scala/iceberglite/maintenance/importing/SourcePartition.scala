@@ -15,6 +15,8 @@ object SourcePartition {
   /** The name of null in directory names and in the Hive Metastore. */
   private val DefaultPartition = "__HIVE_DEFAULT_PARTITION__"
 
-  /** Returns a partition value. The empty text is null, because both have the same directory name. */
+  /**
+   * Returns a partition value. The empty text is null, because the empty text and null have the same directory name.
+   */
   def valueOf(text: String): Option[String] = if (text.isEmpty || text == DefaultPartition) None else Some(text)
 }

@@ -35,7 +35,7 @@ final case class PathPrefixes private (source: String, target: String) {
 
 object PathPrefixes {
 
-  /** @throws InvalidArgument if a prefix is blank, or both are equal */
+  /** @throws InvalidArgument if a prefix is blank, or if the two prefixes are equal */
   def of(source: String, target: String): PathPrefixes = {
     Seq("source_prefix" -> source, "target_prefix" -> target).foreach { case (name, prefix) =>
       if (prefix.trim.isEmpty) throw InvalidArgument(s"argument $name", s"'$prefix'", "It must not be blank")

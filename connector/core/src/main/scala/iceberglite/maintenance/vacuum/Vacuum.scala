@@ -50,9 +50,9 @@ final class Vacuum(
    * Removes the snapshots and files.
    *
    * @return the table without the snapshots, and the result
-   * @throws iceberglite.spec.IcebergError.ValidationFailed if `gc.enabled` is false; then nothing was changed
-   * @throws iceberglite.spec.IcebergError.InvalidArgument if the table does not own its location; then nothing was
-   *   changed
+   * @throws iceberglite.spec.IcebergError.ValidationFailed if `gc.enabled` is false. In this case, nothing was changed
+   * @throws iceberglite.spec.IcebergError.InvalidArgument if the table does not own its location. In this case, nothing
+   *   was changed
    */
   def run(): (Table, VacuumResult) = {
     // Fails before snapshots expire, if orphan files of this table cannot be removed.

@@ -10,8 +10,8 @@ import iceberglite.spec.update.Requirement.{AssertCurrentSchemaId, AssertRefSnap
 import iceberglite.table.{Change, CommitContext, MetadataAction}
 
 /**
- * Adds a CHECK constraint to a table whose rows satisfy it. The commit fails without a retry if the columns, or the
- * head of a branch, have changed since the rows were checked.
+ * Adds a CHECK constraint to a table whose rows satisfy it. The commit fails without a retry if the columns, the set of
+ * branches, or the head of a branch have changed since the rows were checked.
  *
  * @param checked the version of the table whose rows were checked, in all branches
  */

@@ -15,7 +15,8 @@ import iceberglite.table.{Change, CommitContext, MetadataAction}
  * added, and a column whose type is wider in the rows gets the wider type (see `SchemaChanges.unionByNameWith`).
  *
  * The written files use the column ids of `planned`. If the table's schema has changed concurrently, the commit
- * succeeds only if the merge assigns the same ids, for example because the other writers merged the same columns.
+ * succeeds only if the columns of the merged schema have the same ids and names as in `planned`, and types with which
+ * the written files can be read. This is the case, for example, if the other writers merged the same columns.
  *
  * @param planned the schema that the files were written with
  * @param rows the columns of the rows, which are matched by name

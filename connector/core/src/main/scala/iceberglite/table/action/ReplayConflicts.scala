@@ -111,7 +111,8 @@ final private[action] class ReplayConflicts(
    * Checks that the target did not change the rows that the commit changes.
    *
    * @param pairs the deletion vectors of the commit and of the target for the same data files
-   * @throws ConcurrentChange if both changed a row, and at least one of them wrote a new version of it
+   * @throws ConcurrentChange if the commit and the target changed the same row, and at least one of them wrote a new
+   *   version of the row
    */
   def checkSameRows(pairs: Vector[VectorPair], vectors: DeletionVectorMerge): Unit =
     pairs.filter(p => rows.nonEmpty || p.own.referencedDataFile.exists(updatedFiles)).foreach { pair =>

@@ -50,8 +50,9 @@ final private[action] class ReplaySnapshot(commit: MergeBranch.Commit, branch: S
 
   /**
    * Returns the data sequence number on the target for a file that has an older data sequence number than its commit,
-   * such as a compacted file. It is the number of the latest commit that the file includes, as it was applied to the
-   * target, so that the same equality deletes of the branch apply to the file as before.
+   * such as a compacted file. The file includes the changes of the branch up to some commit. The result is the sequence
+   * number that this commit got when it was applied to the target, so that the same equality deletes of the branch
+   * apply to the file as before.
    */
   private def sequenceNumberOnTarget(number: Long, base: TableMetadata, parent: Option[Snapshot]): Long = {
     val sinceAncestor = parent.iterator.flatMap(base.ancestors).takeWhile(_.snapshotId != commit.ancestor)

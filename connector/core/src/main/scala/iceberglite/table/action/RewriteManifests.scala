@@ -12,8 +12,8 @@ import iceberglite.tree.{FileChanges, ManifestRewrite, WrittenTree}
 
 /**
  * Rewrites manifests with their entries sorted by partition, so that scans with a partition filter skip more manifests.
- * The live files do not change. If there is only one manifest of data files or of delete files, it is rewritten only if
- * it is larger than `commit.manifest.target-size-bytes`, to divide it.
+ * The live files do not change. If there is only one manifest of data files or of delete files, it is rewritten only to
+ * divide it: if it is larger than `commit.manifest.target-size-bytes` and lists more than one live file.
  *
  * @param specId the partition spec of the manifests to rewrite; by default the table's default partition spec
  * @param sortBy the names of the partition fields to sort by first; the remaining fields follow in the order of the

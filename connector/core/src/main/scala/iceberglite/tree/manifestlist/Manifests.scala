@@ -83,7 +83,8 @@ object Manifests {
       schema: Schema
   ): Iterator[ManifestEntry] = {
     val plain = key.fold(io)(EncryptedFileIO(io, manifest.path, _))
-    // The listed length of an encrypted manifest includes the tags of its blocks. Its key contains its exact length.
+    // The length of an encrypted manifest in the manifest list includes the tags of its blocks. The key of the manifest
+    // contains its exact length.
     val listed = if (key.isDefined) manifest.copy(length = 0L) else manifest
     val spec = specs.getOrElse(
       manifest.partitionSpecId,

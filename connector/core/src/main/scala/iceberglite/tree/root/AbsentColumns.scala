@@ -5,8 +5,8 @@ import iceberglite.spec.types.NestedField
 import iceberglite.spec.types.Type.StructType
 
 /**
- * Removes optional columns that are null in all records of a file. Readers return null for columns that a file lacks.
- * Each column needs space in the footer, even if it has no values.
+ * Removes optional columns that are null in all records of a file. The files become shorter, because each column needs
+ * space in the footer, even if it has no values. Readers return null for columns that a file lacks.
  */
 private[root] object AbsentColumns {
 

@@ -26,8 +26,8 @@ private[root] object EntryContent {
 }
 
 /**
- * The struct `version_info` (field 5). The snapshot id and the sequence numbers of an added entry may be absent; a
- * reader then inherits them from the manifest.
+ * The struct `version_info` (field 5). The snapshot id and the sequence numbers of an added entry may be absent; the
+ * entry then inherits these values from the manifest.
  *
  * @param snapshotId the snapshot that added the entry or, for a deleted entry, removed it
  * @param sequenceNumber the data sequence number

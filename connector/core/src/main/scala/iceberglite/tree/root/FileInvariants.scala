@@ -6,9 +6,9 @@ import iceberglite.spec.file.{Content, ContentFile, ManifestEntry}
 import iceberglite.tree.{FilePart, PartFilter, SnapshotFiles, TreeTable, TreeViolation}
 
 /**
- * Checks the rules of [[TreeInvariants]] about the files that the root manifest and all leaf manifests list together.
- * The paths of about `maxFiles` files are in memory at the same time. If there are more files, the parts are read
- * several times, each time for a different share (subset) of the files.
+ * Checks the rules (see [[TreeInvariants]]) about the files that the root manifest and all leaf manifests list
+ * together. The paths of about `maxFiles` files are in memory at the same time. If there are more files, the parts are
+ * read several times, each time for a different share (subset) of the files.
  *
  * @param parent the files of the parent snapshot, in any layout; absent if there is no parent or it has expired
  */

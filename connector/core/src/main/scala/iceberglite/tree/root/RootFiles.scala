@@ -40,8 +40,8 @@ final private[root] class RootFiles(
   }
 
   /**
-   * Returns the entry with its snapshot id and sequence numbers. If the root does not contain them, they are those of
-   * the snapshot.
+   * Returns the entry with its snapshot id and sequence numbers. If the root does not contain one of these values, the
+   * value of the snapshot is used.
    */
   private def inherit(e: ContentEntry): ContentEntry = e.copy(version =
     e.version.copy(
@@ -52,8 +52,8 @@ final private[root] class RootFiles(
   )
 
   /**
-   * The deletion vectors of each leaf, by the location of the leaf. The positions that the snapshot itself removed are
-   * those in its new vector that are not in the vector that it replaced.
+   * The deletion vectors of each leaf, by the location of the leaf. The snapshot itself removed the positions that are
+   * in its new vector, but not in the replaced vector.
    */
   def vectors: Map[String, LeafVectors] = derived.vectors
 
