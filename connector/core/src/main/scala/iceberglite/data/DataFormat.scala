@@ -36,9 +36,9 @@ trait DataFormat {
   def read(source: DataSource, expected: StructType): RecordIterator
 
   /**
-   * Whether the columns of a file are found by the names of the columns to read. If so, a rename of a table column
-   * changes which column of the file is read. The result is true for ORC and Avro files without field ids if there is
-   * no name mapping.
+   * Whether the top-level columns of a file are found by the names of the columns to read. If so, a rename of a table
+   * column changes which column of the file is read. The result is true for ORC and Avro files without field ids if
+   * there is no name mapping.
    */
   def isReadByNames(source: DataSource): Boolean
 

@@ -62,10 +62,11 @@ object ComputeTableStatistics {
   }
 
   /**
-   * Returns the blobs to copy to a new statistics file, if its sketches are not computed. These are all blobs of the
-   * replaced file except Bloom indexes, and the sketches in the file that [[fileOf]] returns. The blobs keep the id of
-   * the snapshot that they describe. Sketches of an ancestor that cannot be read are omitted, because the ancestor's
-   * file remains. In an encrypted table, files without a key are omitted, because their content is not authentic.
+   * Returns the blobs to copy to a new statistics file, if its sketches are not computed. These are all blobs except
+   * Bloom indexes of the snapshot's statistics file, which the new file replaces, and the sketches in the file that
+   * [[fileOf]] returns. The blobs keep the id of the snapshot that they describe. Sketches of an ancestor that cannot
+   * be read are omitted, because the ancestor's file remains. In an encrypted table, files without a key are omitted,
+   * because their content is not authentic.
    *
    * @throws ValidationFailed if the file that is replaced cannot be read, so that its blobs would be lost
    */

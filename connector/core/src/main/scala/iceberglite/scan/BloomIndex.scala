@@ -26,7 +26,8 @@ import iceberglite.tree.{MetadataPool, TreeTable}
  * they cannot be read, no file is excluded.
  *
  * @param bound the filter of the scan
- * @param columns the statistics file with the filters of each indexed column that the filter compares with values
+ * @param columns the statistics files with the Bloom filters, by the field id of the indexed column. Only columns that
+ *   the filter of the scan compares with values are included
  */
 final class BloomIndex private (table: TreeTable, bound: Expression, columns: Map[Int, StatisticsFile]) {
   import BloomIndex._
@@ -53,9 +54,10 @@ final class BloomIndex private (table: TreeTable, bound: Expression, columns: Ma
       }
 
   /**
-   * Returns the smallest filters whose total size does not exceed a limit. Files without a filter are not excluded.
+   * Returns as many of the Bloom filters as a size limit allows, the smallest ones first. The data files of the other
+   * filters are not excluded from the scan.
    *
-   * @param entries the filters of each column
+   * @param entries the filters of each column @param bytes the limit of the total size
    */
   private def affordable(entries: Vector[Vector[BloomEntry]], bytes: Long): Vector[Vector[BloomEntry]] = {
     val sizes = entries.iterator.flatten.map(_.length.toLong).toArray.sorted
@@ -86,7 +88,10 @@ object BloomIndex {
   /** The maximum number of indexed columns. The ids of more columns may not fit into the name of a file. */
   private[iceberglite] val MaxColumns = 16
 
-  /** The maximum number of values for which a filter with its rate of false positives excludes files. */
+  /**
+   * The maximum number of values in an `IN` condition. With more values, false positives of the Bloom filter would
+   * include nearly all files.
+   */
   private val MaxValues = 100
 
   /**
@@ -209,8 +214,9 @@ object BloomIndex {
     }
 
   /**
-   * Opens the blobs with the filters of columns. A blob is omitted if the directories would be too large, or if the
-   * files were read with another name mapping.
+   * Opens the blobs with the filters of columns. Each blob begins with a directory, which lists the filters. A blob is
+   * omitted if the directories would be too large, or if the rows that the filters describe were read with another name
+   * mapping.
    *
    * @param columns the statistics files by field id
    * @param maxBytes the maximum total size of the directories

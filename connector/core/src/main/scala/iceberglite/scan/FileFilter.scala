@@ -50,8 +50,8 @@ final class SpecFilter private[scan] (bound: Expression, spec: PartitionSpec, so
   private val residuals = new Residual(bound, spec, sources)
 
   /**
-   * Returns whether the part may list live files that match, according to its partition summaries and, for data files,
-   * the column metrics of the part, if it has them.
+   * Returns whether the part may list live files that match, according to its partition summaries. If the part lists
+   * data files and has column metrics, these are used too.
    */
   def mightMatch(part: PartSummary): Boolean =
     mightHavePartition(part) && (part.content == ManifestContent.Deletes || columns.mightMatch(part))

@@ -82,10 +82,11 @@ object FileScanTask {
   }
 
   /**
-   * Returns tasks of whole files, of which each file has only one, even if the table lists the file twice. A writer
-   * thus creates at most one deletion vector for a data file.
+   * Returns one task for each data file, even if the table lists a file twice, so that a writer creates at most one
+   * deletion vector for the file. Of several tasks, the one with the lowest data sequence number is returned.
    *
-   * @return None if two entries of a file have different deletes, because a new delete file applies to both entries
+   * @param tasks tasks of whole files @return None if two tasks of a file have different deletes, because a new delete
+   *   file would apply to both
    */
   def onePerFile(tasks: Vector[FileScanTask]): Option[Vector[FileScanTask]] = {
     def deletesOf(task: FileScanTask) = task.deletes.map(_.location).toSet

@@ -38,8 +38,8 @@ final case class ScanPlan(
  * @param deleteFiles number of delete files that apply to the files of the plan
  * @param deletedRecords number of the rows in `resultRecords` that deletion vectors remove; rows that other delete
  *   files remove are not included, because their number is unknown
- * @param prunedFiles number of files in the read manifests that the scan does not read, because their partition or
- *   metrics exclude them, or because the earlier files have enough rows for the query's LIMIT
+ * @param prunedFiles number of files in the read manifests that the scan does not read, because their partition, their
+ *   metrics or the Bloom index excludes them, or because the earlier files have enough rows for the query's LIMIT
  * @param deletes statistics about delete manifests and delete files; empty for incremental reads and changelogs
  */
 final case class ScanReport(

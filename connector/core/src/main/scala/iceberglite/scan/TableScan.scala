@@ -45,7 +45,8 @@ final case class TableScan(
 
   /**
    * Returns the data files that may contain matching rows. With `untilRows`, planning stops when the files found so far
-   * are guaranteed to contain this number of matching rows. These files are the first files of the complete plan.
+   * are guaranteed to contain this number of matching rows. These files are the first files of the plan that would be
+   * complete without the Bloom index, which is not read in this case.
    *
    * @param untilRows the sufficient number of matching rows, counted by [[FileScanTask.guaranteedRecords]]; absent for
    *   the complete plan
@@ -54,7 +55,7 @@ final case class TableScan(
 
   /**
    * Returns the data files that may contain matching rows. With a target, planning stops when the files found so far
-   * reach it. These files are the first files of the complete plan.
+   * reach the target. The Bloom index is not read in this case.
    */
   private[scan] def planUntil(target: Option[PlanTarget]): ScanPlan = {
     val bound = Bind(filter, table.schema, caseSensitive)

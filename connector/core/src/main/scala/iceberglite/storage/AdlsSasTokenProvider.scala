@@ -6,9 +6,9 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.azurebfs.extensions.SASTokenProvider
 
 /**
- * Returns the shared access signature that a REST server vended for a storage account to Hadoop's file system for Azure
- * Data Lake Storage. The file system asks again before the signature expires. Therefore, files that are open get the
- * renewed signature too. The file system creates the object by the name of the class.
+ * Provides Hadoop's file system for Azure Data Lake Storage with the shared access signature that a REST server vended
+ * for a storage account. The file system asks again before the signature expires. Therefore, files that are open get
+ * the renewed signature too. The file system creates the object by the name of the class.
  */
 final class AdlsSasTokenProvider extends SASTokenProvider {
   private var conf = new Configuration(false)

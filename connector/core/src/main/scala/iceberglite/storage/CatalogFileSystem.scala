@@ -9,8 +9,8 @@ import org.apache.hadoop.security.UserGroupInformation
 /**
  * Wraps a file system that was created with a catalog's own settings. Catalogs with equal settings share one wrapped
  * file system. Catalogs with different settings use different ones. [[StorageSettings]] sets this class in Hadoop's
- * configuration, and disables Hadoop's cache for it. Therefore Hadoop creates an object for each access to a file, with
- * credentials that are valid at the time of the access.
+ * configuration, and disables Hadoop's cache of file systems for it. Therefore Hadoop creates an object of this class
+ * for each access to a file, and the object uses credentials that are valid at the time of the access.
  */
 final class CatalogFileSystem extends FilterFileSystem {
 

@@ -17,7 +17,10 @@ import iceberglite.storage.StorageErrors.wrapReadErrors
 final class GcmInput(stored: InputFile, path: String, key: FileKey) extends InputFile {
   @volatile private var header = Option.empty[Array[Byte]]
 
-  /** Returns the decryption of the file. The header is read from a new stream, so that no other stream is opened. */
+  /**
+   * Returns the decryption of the file. The first call reads the header from `in`, so that no other stream is opened.
+   * @param in a stream that was just opened
+   */
   private def decryption(in: SeekableInputStream): GcmDecryption = {
     val first = header.getOrElse(in.readNBytes(GcmBlocks.HeaderLength))
     header = Some(first)

@@ -19,9 +19,10 @@ import iceberglite.storage.StorageErrors.{wrapErrors, wrapReadErrors}
  * Paths are used as they are in metadata: `/wh/db/t`, `file:/wh/db/t` and `file:///wh/db/t` are the same directory, and
  * percent-encoded characters are not decoded.
  *
- * @param syncs whether local files, except version hints, are synced to the device when they are complete. If true,
- *   metadata files are also synced before a commit returns, so that a power failure loses no committed data. If false,
- *   the operating system decides when to sync, as in Hadoop's local file system
+ * @param syncs whether the contents of local files, except version hints, are synced to the device when the files are
+ *   complete. If true, the name of a metadata file that commits to a file-system catalog is synced too before the
+ *   commit returns, so that a power failure loses no committed data. If false, the operating system decides when to
+ *   sync, as in Hadoop's local file system
  */
 final class HadoopFileIO(
     conf: SerializableConfiguration,

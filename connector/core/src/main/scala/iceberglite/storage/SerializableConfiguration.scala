@@ -11,9 +11,9 @@ import org.apache.hadoop.conf.Configuration
 
 /**
  * A Hadoop configuration that is sent to tasks and must not be modified afterwards. Hadoop's own serialization includes
- * the origin of each value. A configuration has more than a thousand values, so this serialization takes longer than a
- * small task. This class serializes only the values. Each configuration is serialized once, and equal configurations
- * are deserialized once in each process.
+ * the origin of each value. A configuration has more than a thousand values, so Hadoop's serialization takes longer
+ * than a small task. This class serializes only the values. Each configuration is serialized once, and equal
+ * configurations are deserialized once in each process.
  */
 final class SerializableConfiguration(@transient private var configuration: Configuration) extends Serializable {
   @transient private lazy val bytes: Array[Byte] = SerializableConfiguration.bytesOf(configuration)

@@ -48,7 +48,10 @@ private[iceberglite] object VendedTokens {
     }
   }
 
-  /** The keys of tokens, with their expirations, that a new token replaces. */
+  /**
+   * Returns those of `keys` that belong to tokens which the tokens in `config` replace: the keys of these tokens and of
+   * the times at which they expire.
+   */
   def replacedBy(config: Map[String, String], keys: Iterable[String]): Set[String] = {
     val accounts = config.keys.filter(_.startsWith(SasToken)).map(key => hostOf(key.stripPrefix(SasToken))).toSet
     def isOfAccount(key: String, prefix: String) = key.startsWith(prefix) && accounts(hostOf(key.stripPrefix(prefix)))

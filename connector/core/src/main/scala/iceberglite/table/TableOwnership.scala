@@ -28,7 +28,8 @@ object OtherTable {
 
   /**
    * Returns the table that has the given metadata file. The directory of the table is the parent of the folder
-   * `metadata` or, if the file is not in a folder of this name, the folder of the file.
+   * `metadata` or, if the file is not in a folder of this name, the folder of the file. Absent if storage systems may
+   * interpret the path of the file in different ways.
    */
   def of(io: FileIO, name: String, metadataLocation: String): Option[OtherTable] =
     StoragePath.of(metadataLocation, io.defaultFileSystem).map { file =>

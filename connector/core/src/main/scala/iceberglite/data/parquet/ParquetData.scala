@@ -20,7 +20,9 @@ object ParquetData extends DataFormat {
   override def read(source: DataSource, expected: StructType): RecordIterator =
     new ParquetRecords(source, expected, ParquetInput.of(source.io, source.path, source.key))
 
-  /** False, because the columns of a file without field ids are found by their positions. */
+  /**
+   * False, because the top-level columns of a file without field ids are found by a name mapping or by their positions.
+   */
   override def isReadByNames(source: DataSource): Boolean = false
 
   override def inspect(source: DataSource, schema: Schema, modes: MetricsModes): WrittenFile =

@@ -74,7 +74,7 @@ final private[compact] class ClusteredGroups(
 
   /**
    * Returns a predicate that is true for snapshots that are newer than the last snapshot that clustered files of the
-   * partition.
+   * partition. If there is no such snapshot, the predicate is true for all snapshots.
    */
   private def recentRuns(snapshotIds: Vector[Long]): Long => Boolean = {
     def time(snapshotId: Long): Option[(Long, Long)] =

@@ -20,7 +20,7 @@ object GroupOrder {
 /**
  * The division of a rewrite into several commits, so that a failure does not discard all of its work.
  *
- * @param maxCommits the number of commits into which the file groups are divided
+ * @param maxCommits the maximum number of commits into which the file groups are divided
  * @param maxFailedCommits the number of commits that may fail before the rewrite fails
  */
 final case class PartialProgress(maxCommits: Int, maxFailedCommits: Int)
@@ -138,7 +138,7 @@ object GroupOptions {
   private val MaxGroupFiles = "max-file-group-input-files"
   private[compact] val PartialProgressFailures = "partial-progress.max-failed-commits"
 
-  /** The names of the options of every rewrite. */
+  /** The names of the options that rewrites of data files and of position delete files have in common. */
   private[compact] val names: Seq[String] = Seq(
     MaxConcurrentGroups,
     PartialProgressEnabled,

@@ -12,7 +12,7 @@ import iceberglite.tree.{FilePart, MetadataPool, SnapshotFiles}
  * Sums counts and sizes over the files of a snapshot. The parts of the metadata tree (manifests in format versions 1 to
  * 3) are read in parallel in three passes. The first pass reads the parts with delete files, so that the numbers of
  * deleted rows of data files are known in the second pass. The second pass reads the parts with data files. The third
- * pass reads the parts with delete files again, to find those that are older than all data files.
+ * pass reads the parts with delete files again, to find the delete files that are older than all data files.
  */
 final private[health] class FileSums(options: RewriteOptions, deleteRules: PositionDeleteRules) {
   private var parts = Vector.empty[FilePart]

@@ -14,8 +14,8 @@ import iceberglite.spec.types.NestedField
  * @param partitionStatistics how far the partition statistics are behind the current snapshot; absent if there are none
  * @param sketches the statistics file with numbers of distinct values; absent if there is none
  * @param isIndexed whether the table has columns with a Bloom index
- * @param isBloomIndexOld whether the current snapshot has no Bloom index of all files, although the table has
- *   indexed columns
+ * @param isBloomIndexOld whether the table has columns with a Bloom index, but the current snapshot has no Bloom index
+ *   that covers all of its files
  */
 final case class StatisticsHealth(
     tableStatistics: Option[StatisticsAge],

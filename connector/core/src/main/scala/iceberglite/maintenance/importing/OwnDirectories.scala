@@ -12,7 +12,8 @@ object OwnDirectories {
    * Checks that a source is not a directory of the table's own files. The files in these directories are already in the
    * table, or were removed from it. Adding them would duplicate rows or restore removed rows.
    *
-   * @throws InvalidArgument if the directory is the data or metadata directory of the table, or is inside it
+   * @throws InvalidArgument if the directory is the data or metadata directory of the table, or is inside one of these
+   *   two
    */
   def reject(table: Table, directory: String): Unit = {
     def parse(path: String): Option[StoragePath] = StoragePath.of(path, table.io.defaultFileSystem)

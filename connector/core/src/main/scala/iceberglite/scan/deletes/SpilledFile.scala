@@ -167,7 +167,7 @@ final private[scan] class KeySpill(directory: String, maxBytes: Long, encrypts: 
     runs += WrittenRun(joined, count, cipher)
   }
 
-  /** Deletes the runs. */
+  /** Deletes the files of the runs. */
   def discard(): Unit = {
     runs.foreach(_.file.delete())
     runs.clear()

@@ -7,9 +7,10 @@ import iceberglite.spec.metadata.{Snapshot, SummaryKey}
  * The part of a branch that a stream has not read, according to the summaries of the snapshots.
  *
  * @param snapshots the number of snapshots
- * @param files the number of data files that they added
+ * @param files the number of data files that these snapshots added. If the stream has not yet read all files of the
+ *   snapshot with which it starts, the unread files of this snapshot are counted too, whichever commit added them
  * @param rows the number of rows in these files
- * @param bytes the size of the files that they added, in bytes
+ * @param bytes the size of these files and of the delete files that were added with them, in bytes
  */
 final case class StreamBacklog(snapshots: Int, files: Long, rows: Long, bytes: Long) {
   private def +(other: StreamBacklog): StreamBacklog =

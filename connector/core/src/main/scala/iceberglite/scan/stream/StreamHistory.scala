@@ -98,7 +98,7 @@ private[stream] object StreamHistory {
 
   /**
    * Returns whether a snapshot, to which a tag may refer, is older than the remaining history of the branch. If it is,
-   * the commits between them have expired.
+   * the commits between the two have expired.
    */
   private def isBefore(snapshot: Snapshot, newestFirst: Vector[Snapshot]): Boolean = newestFirst.lastOption.exists {
     oldest =>

@@ -7,10 +7,10 @@ import iceberglite.spec.types.Literal
 import iceberglite.tree.{SnapshotFiles, TreeTable, TreeViolation}
 
 /**
- * Checks the metadata tree of a snapshot against the rules of version 4 (I1 to I13; see docs/v4.md). The check
- * reads the root manifest and all leaf manifests. The readers of these files check the rules I1 to I3, about the
- * key-value metadata of each file and about the fields that an entry must have. The rules I8 and I12 are not checked,
- * because they require data files and the files of a commit.
+ * Checks the metadata tree of a snapshot against the rules of version 4 (I1 to I13; see docs/v4.md). The check reads
+ * the root manifest and all leaf manifests. The readers of these files check the rules I1 to I3, about the key-value
+ * metadata of each file and about the fields that an entry must have. The rules I8 and I12 are not checked, because
+ * they require data files and the files of a commit.
  *
  * @param parent the files of the parent snapshot, in any layout; absent if there is no parent or it has expired
  * @param maxFiles the maximum number of files whose paths are in memory at the same time. If a tree lists more files,

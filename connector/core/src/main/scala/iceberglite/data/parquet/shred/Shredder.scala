@@ -20,7 +20,10 @@ final private[iceberglite] class Shredder[V](fields: Array[FieldShredder[V]], or
     }
   }
 
-  /** Returns the metrics of the floating-point columns, by field id. */
+  /**
+   * Returns the metrics that are not in the footer, by field id: those of floating-point columns and of columns of
+   * geometries.
+   */
   def collected: Map[Int, CollectedValues] = leaves.flatMap(leaf => leaf.collected.map(leaf.fieldId -> _)).toMap
 }
 
@@ -89,7 +92,9 @@ abstract private[iceberglite] class LeafShredder[V](target: LeafColumn, rows: Ro
   /** Switches to the column of the next row group. */
   final def attach(store: ColumnWriteStore): Unit = column = store.getColumnWriter(target.descriptor)
 
-  /** The metrics of the written values of a floating-point column; absent for other columns. */
+  /**
+   * The metrics of the written values of a floating-point column or a column of geometries; absent for other columns.
+   */
   def collected: Option[CollectedValues] = None
 
   final override def writeAbsent(repetition: Int, level: Int): Unit = column.writeNull(repetition, level)
