@@ -9,8 +9,8 @@ import iceberglite.table.{TableVersion, ViewState}
 
 /**
  * The parameters of Iceberg tables and views in the Metastore, as Apache Iceberg writes them. This connector reads only
- * the parameters with the kind of object, the location of the metadata file and the table property
- * `engine.hive.lock-enabled`. The other parameters are for users and for Hive.
+ * the parameters with the kind of object, the location of the metadata file, the id of the master key of an encrypted
+ * table, and the table property `engine.hive.lock-enabled`. The other parameters are for users and for Hive.
  */
 private[hive] object HiveParameters {
   val TypeKey = "table_type"

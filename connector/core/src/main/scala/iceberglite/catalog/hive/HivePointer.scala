@@ -20,8 +20,8 @@ final private[catalog] case class HiveAccess(
 ) {
 
   /**
-   * Whether the lock must be held while an object is changed. The table or the configuration can disable the lock. It
-   * cannot be disabled for views, because [[SwapSupport]] can test the server safely only with a table.
+   * Whether the lock must be held while an object is changed. The table or the configuration can disable the lock. The
+   * lock cannot be disabled for views, because [[SwapSupport]] can test the server safely only with a table.
    *
    * @param properties the properties of the object, or the parameters of the Metastore that contain them
    */

@@ -206,8 +206,8 @@ final class JdbcCatalog private (
 
   /**
    * Returns all tables and views in the database except the given table, including those of other catalogs that use the
-   * database. Each of them is returned with the table location that its metadata file contains. The tables and views of
-   * this catalog are returned a second time, with their default directory.
+   * database. Each of them is returned with the directory that the path of its metadata file shows; see
+   * [[OtherTable.of]]. The tables and views of this catalog are returned a second time, with their default directory.
    */
   private def otherTables(id: TableIdentifier): Vector[OtherTable] = otherRows(id, rows.all()).flatMap { row =>
     val directory = (JdbcNames.levels(row.namespace) :+ row.name).foldLeft(warehouse)(TableLocations.inside)

@@ -71,8 +71,8 @@ private[catalog] object CommitOutcome {
       failure.status == 408
 
   /**
-   * Reads the response to a successful creation. If the response is invalid, `CommitStateUnknown` is thrown. The caller
-   * decides what to do with an object that this client cannot use.
+   * Reads the response to a successful creation, or to a successful commit to a view. If the response is invalid,
+   * `CommitStateUnknown` is thrown. The caller decides what to do with an object that this client cannot use.
    */
   def readCreated[A](name: String)(read: => A): A =
     try read

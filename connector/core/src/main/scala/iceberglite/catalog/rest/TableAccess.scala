@@ -83,8 +83,8 @@ final private[rest] case class VendedCredentials(
   /**
    * Returns the storage settings. If the server sent several credentials, the bucket of the table's location is
    * accessed with the credential for this location, and each other bucket with its own credential. If no credential
-   * belongs to the location, the credential with the shortest prefix in the bucket is used, unless the settings have
-   * keys for S3.
+   * belongs to the location, the credential with the shortest prefix in the bucket is used, unless the settings of the
+   * table have keys for S3 or, for a location on Google Cloud Storage, a token.
    */
   def settings: VendedSettings = {
     val (selected, others) = (ofOwnBucket, ofOtherBuckets)
