@@ -57,7 +57,8 @@ final class BloomIndex private (table: TreeTable, bound: Expression, columns: Ma
    * Returns as many of the Bloom filters as a size limit allows, the smallest ones first. The data files of the other
    * filters are not excluded from the scan.
    *
-   * @param entries the filters of each column @param bytes the limit of the total size
+   * @param entries the filters of each column
+   * @param bytes the limit of the total size
    */
   private def affordable(entries: Vector[Vector[BloomEntry]], bytes: Long): Vector[Vector[BloomEntry]] = {
     val sizes = entries.iterator.flatten.map(_.length.toLong).toArray.sorted

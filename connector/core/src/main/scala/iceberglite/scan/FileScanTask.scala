@@ -85,8 +85,8 @@ object FileScanTask {
    * Returns one task for each data file, even if the table lists a file twice, so that a writer creates at most one
    * deletion vector for the file. Of several tasks, the one with the lowest data sequence number is returned.
    *
-   * @param tasks tasks of whole files @return None if two tasks of a file have different deletes, because a new delete
-   *   file would apply to both
+   * @param tasks tasks of whole files
+   * @return None if two tasks of a file have different deletes, because a new delete file would apply to both
    */
   def onePerFile(tasks: Vector[FileScanTask]): Option[Vector[FileScanTask]] = {
     def deletesOf(task: FileScanTask) = task.deletes.map(_.location).toSet

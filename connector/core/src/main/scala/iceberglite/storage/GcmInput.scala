@@ -19,6 +19,7 @@ final class GcmInput(stored: InputFile, path: String, key: FileKey) extends Inpu
 
   /**
    * Returns the decryption of the file. The first call reads the header from `in`, so that no other stream is opened.
+   *
    * @param in a stream that was just opened
    */
   private def decryption(in: SeekableInputStream): GcmDecryption = {
