@@ -9,8 +9,9 @@ import iceberglite.spec.{IcebergError, Place}
 import iceberglite.spec.IcebergError.StorageFailed
 
 /**
- * The key management service of a catalog. Unwrapped keys are used for an hour, and are then removed from the memory of
- * the driver when another key is requested. [[close]] removes all keys; later calls connect to the service again.
+ * The key management service of a catalog. Unwrapped keys are used for an hour. The first call of [[unwrap]] after this
+ * hour removes them from the memory of the driver. [[close]] removes all keys; later calls connect to the service
+ * again.
  *
  * @param name the name of the service, for messages
  * @param connect creates and initializes the service; called at the first use

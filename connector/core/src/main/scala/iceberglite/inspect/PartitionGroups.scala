@@ -36,7 +36,7 @@ private[inspect] object PartitionGroups {
    * The values of a partition field in the files of a part.
    *
    * @param bounds the lowest and the highest value; absent if all values are null or NaN
-   * @param hasOthers whether some values are null or NaN, which bounds do not include
+   * @param hasOthers whether some values may be null or NaN, which bounds do not include
    */
   private case class Range(bounds: Option[(Literal, Literal)], hasOthers: Boolean)
 

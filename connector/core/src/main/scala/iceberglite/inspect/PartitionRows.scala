@@ -116,7 +116,7 @@ final private class PartitionSums {
  *
  * @param metadata metadata with the partition specs of the table
  * @param fallback the rows from the manifests, which are used if the file is damaged or incomplete
- * @param maxRows the number of live files of the snapshot
+ * @param maxRows the number of live files of the snapshot, or a greater number if their exact number is not known
  */
 final private[inspect] class PartitionStatisticsRows(
     file: PartitionStatisticsFile,

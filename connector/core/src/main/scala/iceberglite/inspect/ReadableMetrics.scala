@@ -7,7 +7,7 @@ import iceberglite.spec.types.Type.{LongType, StructType}
 
 /**
  * The column `readable_metrics` of metadata tables. For each primitive column of the table, it contains a struct with
- * counts and bounds, whose name is the full name of the column.
+ * the counts and bounds of this column. The name of the struct is the full name of the column.
  */
 final private[inspect] class ReadableMetrics(table: Schema) {
   private val columns: Vector[(String, NestedField, PrimitiveType)] = table.byId.values.toVector.flatMap { f =>

@@ -54,6 +54,6 @@ private[inspect] object SnapshotManifestRows {
   private val Unknown: () => Long = () => 0L
   private val WithoutCache: FileIO => ManifestCache = _ => ManifestCache.Disabled
 
-  /** Returns the length of the root of a snapshot's tree, which is one request to the storage; 0 if it has none. */
+  /** Asks the storage for the length of a snapshot's root or manifest list; 0 if the snapshot has no such file. */
   def rootLength(io: FileIO, snapshot: Snapshot): Long = snapshot.manifestList.flatMap(io.info).fold(0L)(_.length)
 }

@@ -25,7 +25,7 @@ final class SpatialCollector(t: PrimitiveType) {
   def add(wkb: ByteBuffer, column: String, isChecked: Boolean): Unit =
     if (isChecked) add(wkb, column) else addStored(wkb)
 
-  /** Adds a value of a file, which another writer may not have checked. If it is not WKB, there are no bounds. */
+  /** Adds a value that the writer of its file may not have checked. If it is not WKB, the column gets no bounds. */
   def addStored(wkb: ByteBuffer): Unit =
     try Wkb.addTo(extent, wkb)
     catch { case _: InvalidArgument => isComplete = false }

@@ -100,13 +100,13 @@ private[iceberglite] object ParquetEncryption {
 
 }
 
-/** Gives a key to Parquet's library. The class has no getter, so that no text of it contains the key. */
+/** Gives a key to Parquet's library. No method without parameters returns the key, so that logs do not contain it. */
 final private class HiddenKey(key: Array[Byte]) extends DecryptionKeyRetriever {
   override def getKey(keyMetadata: Array[Byte]): Array[Byte] = key
 }
 
 private object HiddenKey {
 
-  /** The key metadata that [[ParquetEncryption.footer]] sets. Their content has no meaning. */
+  /** The key metadata that [[ParquetEncryption.footer]] sets. The bytes have no meaning. */
   val Metadata: Array[Byte] = Array(0)
 }

@@ -97,8 +97,8 @@ private[iceberglite] object BloomScope {
 /**
  * A blob with the Bloom filters of one column. It starts with a directory: an entry of 32 bytes for each data file, in
  * the order of the keys, followed by a CRC-32 checksum of the [[BloomScope]] and the entries. The filters follow in the
- * same order. All numbers are big-endian. The blob is not compressed, so that a reader reads only the directory and the
- * filters that it needs.
+ * same order. The numbers of the directory are big-endian. The blob is not compressed, so that a reader reads only the
+ * directory and the filters that it needs.
  *
  * @param directory the entries and their checksum
  */

@@ -64,7 +64,7 @@ final private[root] class EntryFiles(columns: StatsColumns) extends Serializable
     nanCount = metrics.nanValueCount(column.id).filter(n => n >= 0 && column.isFloating)
   )
 
-  /** Returns a bound; absent if it cannot be stored as a value of the column's type, for example if it is truncated. */
+  /** Returns a bound; absent if it is not a value of the column's type, for example a truncated bound of type fixed. */
   private def boundOf(bytes: Option[ByteBuffer], column: StatsColumn): Option[Literal] =
     for (t <- column.boundType; b <- bytes; value <- SingleValue.decodeValid(t, b) if fits(value, t)) yield value
 
