@@ -84,7 +84,7 @@ final private[iceberglite] class ParquetFooterCheck(footer: ByteBuffer) {
 
   private def checked(length: Long): Int =
     if (length >= 0 && length <= in.remaining) length.toInt
-    else throw new DamagedFooter(s"The footer claims a length of $length bytes, but only ${in.remaining} are left")
+    else throw new DamagedFooter(s"The footer claims a length of $length, but only ${in.remaining} bytes are left")
 
   private def varint(): Long = {
     var result = 0L

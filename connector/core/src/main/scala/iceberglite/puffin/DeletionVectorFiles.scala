@@ -70,7 +70,11 @@ object DeletionVectorFiles {
   def write(io: FileIO, path: String, deleted: Seq[DeletedRows]): Vector[ContentFile] = {
     val rows = deleted.filterNot(_.positions.isEmpty).toVector
     rows.groupBy(_.dataFile).collectFirst { case (dataFile, several) if several.size > 1 => dataFile }.foreach { file =>
-      throw InvalidArgument("deletion vectors", file, "A data file can have only one deletion vector. Merge them")
+      throw InvalidArgument(
+        "deletion vectors",
+        file,
+        "A data file can have only one deletion vector. Merge the deletion vectors of this file"
+      )
     }
     if (rows.isEmpty) Vector.empty
     else {
