@@ -189,7 +189,8 @@ def _java_exception(error: Exception) -> Any:
 
 def _in_python(error: Exception) -> _Found | None:
     """Return the properties of an error of PySpark without a Java exception; None if the error has no condition."""
-    # The error of a Python function has the stack of the failed job in its text.
+    # An error that a Python function raised is not an error of a table. However, its text contains the stack trace of
+    # the failed job, in which the patterns could find a condition.
     if not isinstance(error, PySparkException) or isinstance(error, PythonException):
         return None
     condition = error.getErrorClass()

@@ -690,7 +690,7 @@ def migrate(
         spark: a session with the catalog and the SQL extensions.
         table: name of the table, with or without the name of its catalog.
         properties: properties of the new table, in addition to the source's.
-        drop_backup: whether to drop the original table after a successful migration, and keep its files; by default
+        drop_backup: whether to drop the original table, but not its files, after a successful migration; by default
             false.
         backup_table_name: new name of the original table, without its database; by default the name of the table
             followed by _BACKUP_.

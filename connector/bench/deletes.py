@@ -161,7 +161,7 @@ def main() -> None:
     parser.add_argument("--version", type=int, default=2, help="format version of the tables: 2 or 3")
     parser.add_argument("--rows", type=int, default=6_000_000, help="rows of a flat table")
     parser.add_argument("--rounds", type=int, default=3, help="sessions of each connector")
-    parser.add_argument("--repeats", type=int, default=7, help="runs of a query in a session")
+    parser.add_argument("--repeats", type=int, default=7, help="measured runs of a query on each table in a session")
     options = parser.parse_args()
     both = engines.of(options)
     rounds: dict[str, list[dict[str, tuple[float, float]]]] = {engine.name: [] for engine in both}

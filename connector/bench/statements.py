@@ -99,8 +99,8 @@ def measure(job: Job) -> dict[Case, Measured]:
             base = make_table(spark, name, job, partitions, mode)
             for repeat in range(job.repeats):
                 for verb, statement in STATEMENTS.items():
-                    case = result.setdefault((partitions, mode, verb), Measured())
-                    run(spark, name, statement, case, base, counted=repeat > 0 or job.repeats == 1)
+                    measured = result.setdefault((partitions, mode, verb), Measured())
+                    run(spark, name, statement, measured, base, counted=repeat > 0 or job.repeats == 1)
     spark.stop()
     return result
 
@@ -116,16 +116,16 @@ def make_source(spark: SparkSession, rows: int, partitions: int) -> None:
     spark.table("src").count()
 
 
-def run(spark: SparkSession, name: str, statement: str, case: Measured, base: int, counted: bool) -> None:
-    """Run a statement once, record its file counts, rows and (if `counted`) time in `case`, and roll the table back."""
+def run(spark: SparkSession, name: str, statement: str, measured: Measured, base: int, counted: bool) -> None:
+    """Run a statement once, record its file counts, rows and (if `counted`) time, and roll the table back."""
     start = time.perf_counter()
     spark.sql(statement.format(t=name))
     elapsed = (time.perf_counter() - start) * 1e3
     if counted:
-        case.times.append(elapsed)
+        measured.times.append(elapsed)
     summary = newest(spark, name)[1]
-    case.counts = tuple(int(summary.get(key, 0)) for key in COUNTS)
-    case.rows = tuple(spark.table(name).selectExpr("count(*)", "sum(id)", "sum(i1)").collect()[0])
+    measured.counts = tuple(int(summary.get(key, 0)) for key in COUNTS)
+    measured.rows = tuple(spark.table(name).selectExpr("count(*)", "sum(id)", "sum(i1)").collect()[0])
     spark.sql(f"CALL c.system.rollback_to_snapshot('{name.removeprefix('c.')}', {base})")
 
 

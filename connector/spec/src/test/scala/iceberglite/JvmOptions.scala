@@ -5,8 +5,8 @@ object JvmOptions {
 
   /**
    * Options for programs that run only for seconds: no optimizing compiler (C2), no verification of classes, and no
-   * garbage collections because of a metaspace below 256 MiB. Without C2, the default code cache would have only
-   * 48 MiB.
+   * garbage collections that the metaspace triggers before it reaches 256 MiB. Without C2, the default code cache would
+   * have only 48 MiB.
    */
   val quickStart: Seq[String] = Seq(
     "-XX:TieredStopAtLevel=1",

@@ -52,7 +52,8 @@ final case class ServerScan(
   /**
    * Returns the data files that may contain matching rows. If the filter is false, no request is sent.
    *
-   * @param untilRows the sufficient number of matching rows; absent for the complete plan
+   * @param untilRows the number of matching rows that the query needs (LIMIT): the server may end the plan when its
+   *   files have so many rows; absent for the complete plan
    * @throws iceberglite.spec.IcebergError.InvalidMetadata if the plan contains a file twice, a delete file with invalid
    *   columns, a deletion vector of another data file, or a local file although the table is not in a local file system
    */
@@ -93,8 +94,8 @@ final case class ServerScan(
 object ServerScan {
 
   /**
-   * Returns a filter that is true for all rows for which the given bound filter is true. It has no filters on
-   * geometries, because the requests to a server have no form for them.
+   * Returns a filter that is true for all rows for which the given bound filter is true. Conditions
+   * on bounding boxes are replaced with NOT NULL, because the requests to a server have no form for them.
    */
   private def withoutBoxes(bound: Expression): Expression = bound match {
     case And(left, right) => and(withoutBoxes(left), withoutBoxes(right))

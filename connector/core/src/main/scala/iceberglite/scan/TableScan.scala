@@ -48,8 +48,8 @@ final case class TableScan(
    * are guaranteed to contain this number of matching rows. These files are the first files of the plan that would be
    * complete without the Bloom index, which is not read in this case.
    *
-   * @param untilRows the sufficient number of matching rows, counted by [[FileScanTask.guaranteedRecords]]; absent for
-   *   the complete plan
+   * @param untilRows the number of matching rows that the query needs (LIMIT), counted by
+   *   [[FileScanTask.guaranteedRecords]]; absent for the complete plan
    */
   def plan(untilRows: Option[Long]): ScanPlan = planUntil(untilRows.map(PlanTarget(_, _.guaranteedRecords)))
 

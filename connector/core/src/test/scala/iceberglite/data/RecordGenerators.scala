@@ -281,13 +281,15 @@ object RecordGenerators {
     case (v, _, _) => v
   }
 
-  /** Replaces timestamps in the last second before 1970, which ORC files cannot represent. */
-  def withoutLastSecond(value: AnyRef, t: Type): AnyRef = (value, t) match {
+  /**
+   * Replaces timestamps within the last second of 1969, which ORC files cannot represent, with the start of the second.
+   */
+  def withoutLastSecondOf1969(value: AnyRef, t: Type): AnyRef = (value, t) match {
     case (r: Record, s: StructType) =>
-      new Record(s.fields.zipWithIndex.map { case (f, i) => withoutLastSecond(r(i), f.fieldType) }.toArray)
-    case (v: Vector[_], l: ListType) => v.map(e => withoutLastSecond(e.asInstanceOf[AnyRef], l.element))
+      new Record(s.fields.zipWithIndex.map { case (f, i) => withoutLastSecondOf1969(r(i), f.fieldType) }.toArray)
+    case (v: Vector[_], l: ListType) => v.map(e => withoutLastSecondOf1969(e.asInstanceOf[AnyRef], l.element))
     case (v: Vector[_], m: MapType) => v.asInstanceOf[Vector[(AnyRef, AnyRef)]].map { case (k, e) =>
-        (withoutLastSecond(k, m.key), withoutLastSecond(e, m.value))
+        (withoutLastSecondOf1969(k, m.key), withoutLastSecondOf1969(e, m.value))
       }.groupBy(_._1).values.map(_.head).toVector
     case (v: java.lang.Long, TimestampType | TimestampTzType) => if (v < 0 && v > -1000000L) Long.box(-1000000L) else v
     case (v: java.lang.Long, TimestampNsType | TimestampTzNsType) =>

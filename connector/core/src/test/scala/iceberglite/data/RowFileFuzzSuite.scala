@@ -52,7 +52,7 @@ class RowFileFuzzSuite extends AnyFunSuite {
     else {
       val record = RecordGenerators.record(schema.asStruct)
       Seq.fill(count)(record.pureApply(Gen.Parameters.default, Seed(random.nextLong())))
-        .map(RecordGenerators.withoutLastSecond(_, schema.asStruct).asInstanceOf[Record])
+        .map(RecordGenerators.withoutLastSecondOf1969(_, schema.asStruct).asInstanceOf[Record])
     }
 
   private def file(format: DataFormat, schema: Schema, count: Int, properties: Map[String, String]): Array[Byte] = {

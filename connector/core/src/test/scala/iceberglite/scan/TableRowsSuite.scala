@@ -162,7 +162,7 @@ class TableRowsSuite extends AnyFunSuite {
   }
 
   test(
-    "delete columns may be nested in structs, even if the structs are null",
+    "key columns of equality deletes may be nested in structs, even if the structs are null",
     ScanRules.allColumnsEqual,
     ScanRules.nullEqualsNull
   ) {
@@ -207,7 +207,7 @@ class TableRowsSuite extends AnyFunSuite {
     }
   }
 
-  test("the values of a delete column that a file lacks follow the rules of column projection", ScanRules.addedKey) {
+  test("a key column that a file lacks has the value that column projection defines", ScanRules.addedKey) {
     for (format <- formats) {
       val files = new Files
       val file = files.write(format, fileColumns, sampleRows)
@@ -296,7 +296,7 @@ class TableRowsSuite extends AnyFunSuite {
   }
 
   test(
-    "a position delete file with paths outside the bounds or reference of its entry is an error",
+    "a position delete file with paths outside the bounds of its entry, or not of its referenced file, is an error",
     ScanRules.positionsAsListed
   ) {
     val files = new Files
@@ -320,7 +320,7 @@ class TableRowsSuite extends AnyFunSuite {
     assert(files.rows(file, Seq(deletes.copy(file = bounds(file.path, file.path)))).size == sampleRows.size - 1)
   }
 
-  test("a file with damaged key metadata, or a part of a file, is rejected") {
+  test("a file with damaged encryption key metadata is rejected, and so is a scan task for only a part of a file") {
     val files = new Files
     val file = files.write(FileFormat.Avro, fileColumns, sampleRows)
     val key = Some(ByteBuffer.wrap(Array[Byte](1)))

@@ -36,7 +36,10 @@ object CallFault {
   val all: Seq[CallFault] =
     Seq(Refused, ResponseLost, RequestLost, Late, Twice, Repeated, OutOfMemory, DiesBefore, DiesAfter)
 
-  /** The faults that are possible for a call without side effects. */
+  /**
+   * The faults of a call without side effects. The others are left out, because for such a call they have the same
+   * result as one of these, or as no fault.
+   */
   val ofReads: Seq[CallFault] = Seq(Refused, OutOfMemory, DiesBefore)
 }
 
@@ -61,7 +64,8 @@ final class Dice(random: Random, rate: Double) {
  * @param run executes the call
  * @param refused the error that the caller gets if the call had no effect
  * @param unknown the error that the caller gets if it is unknown whether the call had an effect
- * @param again executes the call at a later step and ignores its result, for [[CallFault.Late]] and [[CallFault.Twice]]
+ * @param later executes the call at a later step and ignores its result: the only execution for [[CallFault.Late]], and
+ *   the second for [[CallFault.Twice]]
  */
 final case class Call[A](
     what: String,
@@ -69,7 +73,7 @@ final case class Call[A](
     run: () => A,
     refused: () => Throwable,
     unknown: () => Throwable,
-    again: () => Unit
+    later: () => Unit
 )
 
 object Call {

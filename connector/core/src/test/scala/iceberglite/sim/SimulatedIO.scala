@@ -48,7 +48,7 @@ final class SimulatedIO(
     ))
   }
 
-  /** Returns the effect of a write request that takes effect after the writer has stopped waiting for a response. */
+  /** Returns the delayed execution of a write request. It writes the file only if no file with this path exists. */
   private def lateWrite(file: StoredFile): () => Unit = () => {
     if (store.putIfAbsent(file)) store.excuse(file.path, "its write arrived late")
   }
@@ -76,8 +76,9 @@ final class SimulatedIO(
       store.excuse(path, "its deletion failed")
       StorageFailed.at("delete", path, "injected by the simulation")
     }
-    // A late request deletes no metadata file of the file-system catalog, such as v2.metadata.json: the name contains
-    // only the version number, so another commit may have created a file with the same name in the meantime.
+    // The simulation excludes late deletions of version-hint.text and of metadata files of the file-system catalog,
+    // such as v2.metadata.json: another commit may have created a file with the same name in the meantime, which a real
+    // late request would delete.
     def deleteUnlessMetadata(): Unit = if (!nameOf(path).startsWith("v")) files.delete(path)
     caller(Call(
       s"delete ${nameOf(path)}",

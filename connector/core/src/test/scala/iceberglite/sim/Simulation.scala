@@ -60,11 +60,11 @@ final class Simulation(seed: Long, stay: Double, rate: Double) {
         throw call.unknown()
       case CallFault.RequestLost => throw call.unknown()
       case CallFault.Late =>
-        schedule.later(dice.delay())(call.again)
+        schedule.later(dice.delay())(call.later)
         throw call.unknown()
       case CallFault.Twice =>
         val answer = call.run()
-        schedule.later(dice.delay())(call.again)
+        schedule.later(dice.delay())(call.later)
         answer
       case CallFault.Repeated =>
         call.run()

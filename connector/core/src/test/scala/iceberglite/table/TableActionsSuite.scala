@@ -143,7 +143,7 @@ class TableActionsSuite extends AnyFunSuite {
     }
   }
 
-  test("a table can be created or replaced with rows, deletes and references in one commit") {
+  test("an existing table can be replaced in one commit, with the rows and deletes of two transactions") {
     val t = unpartitionedTable(V3)
     val low = file("low")
     t.append(low)

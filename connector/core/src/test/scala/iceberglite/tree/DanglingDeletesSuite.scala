@@ -66,7 +66,7 @@ class DanglingDeletesSuite extends AnyFunSuite {
 
   private def names(t: TestTable): Set[String] = t.live.map(e => nameOf(e.file)).toSet
 
-  test("removing data files removes deletes older than all remaining data files", ManifestRules.outlived) {
+  test("removing data files removes deletes older than all remaining data files", ManifestRules.obsoleteDeletes) {
     val t = withOldDeletes()
     t.commit(Vector(file("c")), removing("a"))
     assert(names(t) == Set("b", "c", "later"))
@@ -74,7 +74,10 @@ class DanglingDeletesSuite extends AnyFunSuite {
     assert(names(t) == Set("c", "d"))
   }
 
-  test("deletes are kept while an older data file remains, or if no data file is removed", ManifestRules.outlived) {
+  test(
+    "deletes are kept while an older data file remains, or if no data file is removed",
+    ManifestRules.obsoleteDeletes
+  ) {
     val withOlderFile = withOldDeletes()
     withOlderFile.commit(Vector.empty, removing("b"))
     assert(names(withOlderFile) == Set("a", "p", "e", "later"))
@@ -87,7 +90,7 @@ class DanglingDeletesSuite extends AnyFunSuite {
 
   test(
     "deletes are also kept if a data file with an older sequence number is added",
-    ManifestRules.outlived,
+    ManifestRules.obsoleteDeletes,
     ManifestRules.olderNumber
   ) {
     val t = withOldDeletes()

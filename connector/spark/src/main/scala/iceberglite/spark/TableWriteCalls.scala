@@ -17,7 +17,8 @@ trait TableWriteCalls {
   /**
    * Writes rows, and returns the counts of the write.
    *
-   * @param options additional options of the write
+   * @param options additional options of the write. They are evaluated within this method, so that an error of theirs
+   *   becomes a StatementError, too
    * @param counts reads the counts from the table and the snapshot of the write
    */
   protected def write(rows: DataFrame, options: => Map[String, String], counts: (Table, Snapshot) => WrittenRows)(
@@ -64,7 +65,8 @@ trait TableWriteCalls {
    *
    * @param rows new rows; no two of them may have the same key
    * @param keys the names of the key columns
-   * @throws iceberglite.spark.error.StatementError if there is no key column, or the name of a key column has a comma
+   * @throws iceberglite.spark.error.StatementError if there is no key column, or the name of a key column is blank or
+   *   has a comma
    */
   def upsert(rows: DataFrame, keys: Seq[String]): WrittenRows =
     write(rows, Map(UpsertOptions.Keys.key -> TableWriteCalls.keyColumns(keys)), TableWriteCalls.ofUpsert)(_.append())

@@ -1,15 +1,18 @@
 package iceberglite.conformance
 
-/** Rules of the specification sections "Manifests", "Manifest Lists" and "Sequence Number Inheritance". */
+/**
+ * Rules for manifests and manifest lists. Most are from the sections "Manifests", "Manifest Lists" and "Sequence Number
+ * Inheritance" of the specification. See [[Rule]] for the sections of the adopted version 3.
+ */
 object ManifestRules extends RuleBook("manifests", "Manifests and manifest lists") {
   private val Entries = "core/tree/manifestlist/ManifestEntryColumns.scala"
   private val Files = "core/tree/manifestlist/DataFileColumns.scala"
-  private val Lists = "core/tree/manifestlist/ManifestFileColumns.scala"
+  private val ListColumns = "core/tree/manifestlist/ManifestFileColumns.scala"
   private val Reader = "core/tree/manifestlist/ManifestReader.scala"
   private val Decoder = "core/avro/FieldDecoder.scala"
   private val Writer = "core/tree/manifestlist/Manifests.scala"
-  private val ListWriter = "core/tree/manifestlist/ManifestLists.scala"
-  private val Tree = "core/tree/manifestlist/ManifestListWriter.scala"
+  private val ListFile = "core/tree/manifestlist/ManifestLists.scala"
+  private val ListWriter = "core/tree/manifestlist/ManifestListWriter.scala"
 
   val fieldsById: Rule = rule(
     "fields-by-id",
@@ -32,10 +35,10 @@ object ManifestRules extends RuleBook("manifests", "Manifests and manifest lists
     "presence-by-version",
     "Manifests",
     "Each field is required, optional or absent as defined by the format version."
-  )(Entries, Files, Lists)
+  )(Entries, Files, ListColumns)
   val oneContent: Rule =
     rule("one-content", "Manifests", "A manifest lists data files or delete files, never both.")(Writer, Reader)
-  val oneSpec: Rule = rule("one-spec", "Manifests", "A manifest lists files of one partition spec.")(Tree)
+  val oneSpec: Rule = rule("one-spec", "Manifests", "A manifest lists files of one partition spec.")(ListWriter)
   val keyValues: Rule = rule(
     "key-values",
     "Manifests",
@@ -120,22 +123,22 @@ object ManifestRules extends RuleBook("manifests", "Manifests and manifest lists
     "added-are-null",
     "Sequence Number Inheritance",
     "Added files are written without sequence numbers, so that a commit retry can reuse the manifest."
-  )(Tree)
+  )(ListWriter)
   val olderNumber: Rule = rule(
     "older-number",
     "Sequence Number Inheritance",
     "A file may be added with an explicit, older data sequence number; its file sequence number is that of the commit."
-  )(Tree, "core/tree/manifestlist/AddedFileCheck.scala")
+  )(ListWriter, "core/tree/manifestlist/AddedFileCheck.scala")
   val explicitNumbers: Rule = rule(
     "explicit-numbers",
     "Manifest Entry Fields",
     "EXISTING and DELETED entries have the explicit data and file sequence numbers of their files."
-  )(Tree, Writer)
+  )(ListWriter, Writer)
   val deletedBy: Rule = rule(
     "deleted-by",
     "Manifest Entry Fields",
     "A DELETED entry has the id of the snapshot that deleted the file."
-  )(Tree)
+  )(ListWriter)
   val inheritsRowIds: Rule = rule(
     "inherits-row-ids",
     "Row lineage (adopted version 3)",
@@ -146,7 +149,7 @@ object ManifestRules extends RuleBook("manifests", "Manifests and manifest lists
     "kept-row-ids",
     "Row lineage (adopted version 3)",
     "New files are written with a null first_row_id; an assigned value is kept in all later manifests."
-  )(Tree, Reader)
+  )(ListWriter, Reader)
 
   val unknownRecords: Rule = rule(
     "unknown-records",
@@ -157,52 +160,52 @@ object ManifestRules extends RuleBook("manifests", "Manifests and manifest lists
     "counted-row-ids",
     "Row lineage (adopted version 3)",
     "Row ids are assigned only to files with a record count, so that row ids stay unique."
-  )(Tree, "core/tree/manifestlist/AddedFileCheck.scala", Reader)
+  )(ListWriter, "core/tree/manifestlist/AddedFileCheck.scala", Reader)
   val vectorIsRemoved: Rule = rule(
     "vector-goes",
     "Deletion vectors (adopted version 3)",
     "Removing a data file removes the entry of its deletion vector."
-  )(Tree, "core/tree/RemovedDataFiles.scala")
-  val outlived: Rule = rule(
-    "outlived-deletes",
+  )(ListWriter, "core/tree/RemovedDataFiles.scala")
+  val obsoleteDeletes: Rule = rule(
+    "obsolete-deletes",
     "Scan Planning",
     "Removing data files removes the delete files that are older than every remaining data file."
-  )(Tree, "core/tree/RemovedDataFiles.scala")
+  )(ListWriter, "core/tree/RemovedDataFiles.scala")
 
   val listFields: Rule = rule(
     "list-fields",
     "Manifest Lists",
     "A manifest list has the fields of manifest_file, with their ids."
   )(
-    Lists,
-    ListWriter
+    ListColumns,
+    ListFile
   )
   val listKeyValues: Rule = rule(
     "list-key-values",
     "Manifest Lists",
     "The list's key-value metadata has the snapshot, its parent, the sequence number, first row id and format version."
-  )(ListWriter)
+  )(ListFile)
   val version1Lists: Rule = rule(
     "version-1-lists",
     "Appendix E, Version 2",
     "In a version 1 list, the content is data, both sequence numbers are 0, and counts may be absent."
-  )(Lists)
+  )(ListColumns)
   val newManifest: Rule = rule(
     "new-manifest",
     "Manifest Lists",
     "A new manifest gets the snapshot's sequence number, and the minimum sequence number of its live files."
-  )(ListWriter)
+  )(ListFile)
   val carriedManifest: Rule = rule(
     "carried-manifest",
     "Manifest Lists",
     "An unchanged manifest keeps its sequence number, its added_snapshot_id and its first row id."
-  )(ListWriter, Tree)
+  )(ListFile, ListWriter)
   val firstRowIds: Rule = rule(
     "first-row-ids",
     "Row lineage (adopted version 3)",
     "A data manifest without a first row id gets the next unassigned row id, and reserves ids for its added and " +
       "existing rows; delete manifests get none."
-  )(ListWriter)
+  )(ListFile)
   val counts: Rule = rule(
     "counts",
     "Manifest Lists",
@@ -220,8 +223,8 @@ object ManifestRules extends RuleBook("manifests", "Manifests and manifest lists
   val summaries: Rule = rule(
     "summaries",
     "Manifest Lists",
-    "Field summaries record whether there are nulls and NaNs, and the bounds of the other values in the partition " +
-      "field's type, where -0.0 is less than 0.0."
+    "Field summaries record whether there are nulls and NaNs, and the bounds of all other values. The bounds have the " +
+      "type of the partition field, and -0.0 is less than 0.0."
   )("core/tree/manifestlist/FieldSummaries.scala")
   val unknownSummaries: Rule = rule(
     "unknown-summaries",

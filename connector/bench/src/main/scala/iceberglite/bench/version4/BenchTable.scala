@@ -35,10 +35,14 @@ final class BenchTable(val version: FormatVersion, val data: SyntheticFiles, val
     table.version
   }
 
-  /** Returns new storage for the files of this table, whose cache of manifests is empty. */
+  /**
+   * Returns a new access to the stored files of this table, with an empty cache of manifests.
+   *
+   * @param latencyMs the latency of each request
+   */
   def cold(latencyMs: Long): MeasuredIO = new MeasuredIO(storage, latencyMs)
 
-  /** Returns this table in its original state, which commits to earlier results of this method do not change. */
+  /** Returns this table in its original state. Commits to a result of this method do not change other results. */
   def on(io: MeasuredIO): Table =
     new Table(Id, Id.toString, newest, io, new MemoryPointer(io, Some(newest)))
 

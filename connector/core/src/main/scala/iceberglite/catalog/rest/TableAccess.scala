@@ -28,7 +28,8 @@ private[catalog] object TableAccess {
    *
    * @param name the name of the table, for messages
    * @param path the path of the table on the server
-   * @param planId the id of the plan for whose files the credentials are; absent for credentials of the table
+   * @param planId the id of the server's scan plan if the credentials are only for the files of the plan; absent if
+   *   they are for the table
    */
   def renewed(
       name: String,
@@ -101,7 +102,7 @@ final private[rest] case class VendedCredentials(
   def replacedBy(newer: Vector[Credential]): VendedCredentials =
     copy(config = withoutReplaced(config, newer, location), credentials = newer)
 
-  /** The settings for all files of the table, in which Azure accounts are named by their hosts. */
+  /** The settings for all files of the table. In their keys, Azure accounts have the names of their hosts. */
   private lazy val common: Map[String, String] = VendedTokens.normalized(config)
 
   /**
@@ -170,7 +171,7 @@ private[rest] object VendedCredentials {
   /** Whether the value of a key is the time at which a credential expires. */
   def isExpiry(key: String): Boolean = key == ExpiresAtMs || VendedTokens.isExpiry(key)
 
-  /** The settings that the keys of another identity replace. */
+  /** The keys of the table's settings that are removed if a credential has S3 access keys of its own. */
   val ReplacedKeys: Set[String] = S3Settings.IdentityKeys + ExpiresAtMs
 
   /**

@@ -62,8 +62,9 @@ object ParquetFileSettings {
 
 /**
  * A Parquet file that is being written. Rows are added to a row group in memory, which is written when it is large
- * enough. `ParquetWriter` is not used: a caller cannot end a row group, and `getDataSize` does not separate buffered
- * from written bytes. Both are needed to limit the memory of many open files.
+ * enough. To limit the memory of many open files, row groups must be ended early, and the number of buffered bytes must
+ * be known. `ParquetWriter` is not used, because its callers cannot end a row group, and its `getDataSize` returns the
+ * sum of buffered and written bytes.
  *
  * @param attach called with the columns of each row group before its first row
  * @param key the key with which the file is encrypted; absent if it is not encrypted

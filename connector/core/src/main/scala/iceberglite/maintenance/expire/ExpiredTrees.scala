@@ -7,7 +7,7 @@ import iceberglite.tree.{FilePart, ManifestCache, MetadataTree, SeenParts, TreeT
 
 /**
  * The metadata trees of expired snapshots, compared with the trees of the remaining snapshots. A file may be deleted
- * only if no remaining snapshot and no remaining statistics refer to it.
+ * only if the later metadata of the table refers to it neither directly nor through the tree of a snapshot.
  *
  * @param roots paths of the manifest lists of expired snapshots, or of their roots in version 4
  * @param manifests paths of other metadata files that only expired trees have

@@ -20,7 +20,7 @@ import iceberglite.table.TestTables.schema
 class RestAuthSuite extends AnyFunSuite {
   private val noNamespaces = json("""{"namespaces":[]}""")
   private val tokens = "POST /v1/oauth/tokens"
-  private val aToken = "urn:ietf:params:oauth:token-type:access_token"
+  private val accessTokenType = "urn:ietf:params:oauth:token-type:access_token"
 
   private def token(value: String, seconds: Long): Reply =
     json(s"""{"access_token":"$value","token_type":"bearer","expires_in":$seconds}""")
@@ -118,7 +118,7 @@ class RestAuthSuite extends AnyFunSuite {
       assert(form(exchange) == Map(
         "grant_type" -> "urn:ietf:params:oauth:grant-type:token-exchange",
         "subject_token" -> "t1",
-        "subject_token_type" -> aToken,
+        "subject_token_type" -> accessTokenType,
         "scope" -> "catalog"
       ))
     }
@@ -172,14 +172,14 @@ class RestAuthSuite extends AnyFunSuite {
   test("a JWT is exchanged shortly before its expiration, and is still sent if the exchange fails") {
     withStub { stub =>
       stub.on("GET /v1/namespaces")(noNamespaces).on(tokens)(answer(400, """{"error":"invalid_request"}"""))
-      val web = jwt(stub.nowMs / 1000 + 100)
-      val catalog = stub.catalog("token" -> web)
+      val webToken = jwt(stub.nowMs / 1000 + 100)
+      val catalog = stub.catalog("token" -> webToken)
       stub.nowMs += 95000
       catalog.listNamespaces(Vector.empty)
       catalog.listNamespaces(Vector.empty)
       assert(stub.requests.count(_.target.contains("oauth")) == 1, "the exchange must be tried only once")
-      assert(authorizations(stub).flatten.distinct == Vector(s"Bearer $web"))
-      val fixed = stub.catalog("token" -> web, "token-refresh-enabled" -> "false")
+      assert(authorizations(stub).flatten.distinct == Vector(s"Bearer $webToken"))
+      val fixed = stub.catalog("token" -> webToken, "token-refresh-enabled" -> "false")
       fixed.listNamespaces(Vector.empty)
       assert(stub.requests.count(_.target.contains("oauth")) == 1)
     }
@@ -189,8 +189,8 @@ class RestAuthSuite extends AnyFunSuite {
     withStub { stub =>
       stub.on("GET /v1/namespaces")(noNamespaces)
         .on(tokens)(answer(400, """{"error":"invalid_request"}"""), token("exchanged", 3600))
-      val web = jwt(stub.nowMs / 1000 + 1000)
-      val catalog = stub.catalog("token" -> web)
+      val webToken = jwt(stub.nowMs / 1000 + 1000)
+      val catalog = stub.catalog("token" -> webToken)
       stub.nowMs += 910000
       catalog.listNamespaces(Vector.empty)
       stub.nowMs += 31000
@@ -246,9 +246,10 @@ class RestAuthSuite extends AnyFunSuite {
       val headers = Seq("header.X-Iceberg-Access-Delegation" -> "remote-signing", "header.X-Tenant" -> "me")
       intercept[NotFound](stub.catalog(headers: _*).load(TableIdentifier(Vector("db"), "t")))
       intercept[NotFound](stub.catalog().load(TableIdentifier(Vector("db"), "t")))
-      val Vector(ours, theirs) = stub.requests.filter(_.target.contains("tables")).map(_.headers)
-      assert(ours("x-iceberg-access-delegation") == "remote-signing" && ours("x-tenant") == "me")
-      assert(theirs("x-iceberg-access-delegation") == "vended-credentials" && ours("user-agent") == "iceberg-lite")
+      val Vector(configured, default) = stub.requests.filter(_.target.contains("tables")).map(_.headers)
+      assert(configured("x-iceberg-access-delegation") == "remote-signing" && configured("x-tenant") == "me")
+      assert(default("x-iceberg-access-delegation") == "vended-credentials")
+      assert(configured("user-agent") == "iceberg-lite")
     }
   }
 

@@ -73,7 +73,7 @@ class ClusterHealthSuite extends AnyFunSuite {
     assert(found.smallFiles == 8 && found.rewrite == FileReplacement.Empty && !step(actions.table).isDue)
   }
 
-  test("the overlap is the average share of the other files in the partition that a file overlaps") {
+  test("the overlap is the average over all files of the share of the other files that overlap the file") {
     val actions = created
     // The first two files overlap each other, and the others overlap no file.
     val ids = Seq((0L, 20L), (10L, 30L), (40L, 50L), (60L, 70L))

@@ -137,7 +137,7 @@ class EncodedMetricsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("serialized metrics contain only their own bytes and not the whole block") {
+  test("serialized metrics contain only their own bytes, and not the whole Avro block of the manifest") {
     val read = writtenAndRead(Vector.fill(500)(metrics))
     val (copy, size) = reserialized(read(250))
     assert(maps(copy) == metrics)

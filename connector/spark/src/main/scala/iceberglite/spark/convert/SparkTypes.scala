@@ -51,7 +51,7 @@ object SparkTypes {
    * fields, so the defaults of nested fields are omitted.
    */
   def withDefaults(schema: Schema): SparkStruct = SparkStruct(toSpark(schema).fields.zip(schema.fields).map {
-    case (field, column) => SparkDefaults.withWriteDefault(field, column)
+    case (sparkField, field) => SparkDefaults.withWriteDefault(sparkField, field)
   })
 
   /**
@@ -59,21 +59,22 @@ object SparkTypes {
    * columns become write defaults only, because there are no existing rows.
    */
   def fromSpark(struct: SparkStruct): Vector[NestedField] =
-    new Conversion().fields(struct, Vector.empty).zip(struct.fields).map { case (column, field) =>
-      column.copy(writeDefault = SparkDefaults.declared(field, column.fieldType))
+    new Conversion().fields(struct, Vector.empty).zip(struct.fields).map { case (field, sparkField) =>
+      field.copy(writeDefault = SparkDefaults.declared(sparkField, field.fieldType))
     }
 
   /** Converts the type of one column. @param name the name of the column, for messages */
   def fromSpark(dataType: DataType, name: String): Type = new Conversion().typeOf(dataType, Vector(name))
 
   /**
-   * Returns columns whose types have the names of table types that Spark does not have, for display.
+   * Returns the columns for display. The types variant, geometry and geography, also in nested columns, become Spark
+   * types that show the Iceberg name. All other types stay as they are; for example, a uuid is displayed as a string.
    *
-   * @param columns the columns of `fields`, possibly followed by other columns
+   * @param columns Spark's columns for `fields`, in the same order, possibly followed by other columns
    */
   def displayed(columns: SparkStruct, fields: Vector[NestedField]): SparkStruct = {
-    val named = columns.fields.zip(fields).map { case (column, field) =>
-      column.copy(dataType = displayed(column.dataType, field.fieldType))
+    val named = columns.fields.zip(fields).map { case (sparkField, field) =>
+      sparkField.copy(dataType = displayed(sparkField.dataType, field.fieldType))
     }
     SparkStruct(named ++ columns.fields.drop(fields.size))
   }

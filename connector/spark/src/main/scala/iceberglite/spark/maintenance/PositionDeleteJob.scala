@@ -47,9 +47,10 @@ private[iceberglite] object DeleteRewriteSize {
 }
 
 /**
- * Merges the position deletes of groups and writes them to new files: on the driver if there are few deletes, and
- * otherwise with a Spark job. The job reads each delete file and each manifest once, and distributes the deletes by
- * data file. With the Spark job, the driver holds neither the deletes nor the list of the table's data files in memory.
+ * Merges the position deletes of groups and writes them to new files: on the driver if the rewrite is small (see
+ * [[DeleteRewriteSize.needsCluster]]), and otherwise with a Spark job. The job reads each delete file and each manifest
+ * once, and distributes the deletes by data file. With the Spark job, the driver holds neither the deleted positions
+ * nor the list of the table's data files in memory.
  *
  * @param snapshot the snapshot from which the groups were planned
  */
@@ -62,14 +63,15 @@ final private[maintenance] class PositionDeleteJob(
 ) {
   import PositionDeleteJob._
 
-  private val deletes: Vector[(Int, DeleteFile)] =
+  /** The delete files to rewrite, each with the index of its group. */
+  private val deleteFiles: Vector[(Int, DeleteFile)] =
     groups.zipWithIndex.flatMap { case (group, index) => group.deletes.map(index -> _) }
   private val merge = PositionDeleteMerge.of(table.io, table.metadata.specsById, groups)
   private val writer = PositionDeleteWriter.of(table, groups, options)
   private val tree = MetadataTree.at(snapshot, table.tree())
 
   /**
-   * The manifests (or in version 4 also the root of the metadata tree) that may list data files or deletion vectors in
+   * The manifests (in version 4, also the root of the metadata tree) that may list data files or deletion vectors in
    * the partitions of the groups.
    */
   private val parts: Vector[FilePart] = {
@@ -89,8 +91,8 @@ final private[maintenance] class PositionDeleteJob(
       shouldUseCluster: (Int, DeleteRewriteSize) => Boolean
   ): Vector[ContentFile] = {
     val context = session.sparkContext
-    val size = DeleteRewriteSize(deletes.size, groups.map(_.positions).sum, parts.map(_.length).sum)
-    ClusterJob.withDriverWork(context, s"Rewriting ${deletes.size} position delete files of ${table.name}") {
+    val size = DeleteRewriteSize(deleteFiles.size, groups.map(_.positions).sum, parts.map(_.length).sum)
+    ClusterJob.withDriverWork(context, s"Rewriting ${deleteFiles.size} position delete files of ${table.name}") {
       if (!shouldUseCluster(context.defaultParallelism, size)) onDriver(writeCommit)
       else {
         val files = ClusterJob.withTaskErrors(onCluster(context, writeCommit))
@@ -107,22 +109,22 @@ final private[maintenance] class PositionDeleteJob(
       writeCommit.registerFile(path)
       path
     }
-    val merged = merge.merge(deletes, tree, parts)
+    val merged = merge.merge(deleteFiles, tree, parts)
     MetadataPool.map(writer.independent(merged, MetadataPool.Width)) { some =>
       writer.write(some.iterator, () => newPath())
     }.flatten
   }
 
   private def onCluster(context: SparkContext, writeCommit: WriteCommit): Vector[ContentFile] = {
-    val reader = context.broadcast(serialize(merge))
-    val ofDeletes = distribute(context, deletes).flatMap { bytes =>
-      val merge = deserialize[PositionDeleteMerge](reader.value)
+    val sharedMerge = context.broadcast(serialize(merge))
+    val ofDeletes = distribute(context, deleteFiles).flatMap { bytes =>
+      val merge = deserialize[PositionDeleteMerge](sharedMerge.value)
       deserialize[Vector[(Int, DeleteFile)]](bytes).iterator.flatMap { case (group, delete) =>
         merge.findings(group, delete).map(encode)
       }
     }
     val ofMetadata = distribute(context, parts.map(_.forReading)).flatMap { bytes =>
-      val merge = deserialize[PositionDeleteMerge](reader.value)
+      val merge = deserialize[PositionDeleteMerge](sharedMerge.value)
       deserialize[Vector[FilePart]](bytes).iterator.flatMap(part => merge.findings(part)).map(encode)
     }
     val sorted = (ofDeletes ++ ofMetadata).repartitionAndSortWithinPartitions(GroupPartitioner.of(groups, options))

@@ -10,7 +10,7 @@ object MigrateTableProcedure extends Procedure {
   private val dropBackup = Parameter.optional(
     "drop_backup",
     ParameterType.Flag,
-    "Whether to drop the original table after a successful migration, and keep its files; by default false"
+    "Whether to drop the original table, but not its files, after a successful migration; by default false"
   )
   private val backupTableName = Parameter.optional(
     "backup_table_name",

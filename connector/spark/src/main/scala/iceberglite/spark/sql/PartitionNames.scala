@@ -27,7 +27,8 @@ final private[sql] class PartitionNames(session: SparkSession) {
   /**
    * Checks the names in a plan, and returns the plan unchanged.
    *
-   * @throws org.apache.spark.sql.AnalysisException if the table has no partition field with one of the names
+   * @throws org.apache.spark.sql.AnalysisException if the table is partitioned, and one of the names is not the name of
+   *   a partition field. For an unpartitioned table, Spark reports the error
    */
   def apply(plan: LogicalPlan): LogicalPlan = {
     plan match {

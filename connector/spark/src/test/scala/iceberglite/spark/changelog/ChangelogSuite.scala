@@ -36,7 +36,7 @@ import iceberglite.table.Table
 class ChangelogSuite extends AnyFunSuite with SharedSession {
   private val formats = Vector(FileFormat.Parquet, FileFormat.Orc, FileFormat.Avro)
   private val columns = "id, category, note"
-  private val change = "_change_type, _change_ordinal, _commit_snapshot_id"
+  private val changeColumns = "_change_type, _change_ordinal, _commit_snapshot_id"
 
   private def coreTable(name: String): Table = {
     val parts = name.split('.')
@@ -75,8 +75,8 @@ class ChangelogSuite extends AnyFunSuite with SharedSession {
    * Checks for each commit that the rows before the commit, without the deleted rows and with the inserted rows, are
    * the rows after the commit.
    *
-   * @param columns the columns of the table in the changes
-   * @param changes all changes of the table, with these columns and the change columns
+   * @param columns the selected columns of the table, separated by commas; each change starts with their values
+   * @param changes all changes of the table, with these columns followed by the change columns
    */
   private def check(table: String, columns: String, changes: Seq[Row], clue: String): Unit = {
     val width = columns.split(',').length
@@ -105,7 +105,7 @@ class ChangelogSuite extends AnyFunSuite with SharedSession {
         val clue = s"seed ${Fuzz.seed + 100 + round}"
         val table = tableWithCommits(Fuzz.seed + 100 + round, version, if (round % 2 == 0) formats.take(1) else formats)
         val columnsWithLineage = columns + (if (version == V3) ", _row_id, _last_updated_sequence_number" else "")
-        val query = s"SELECT $columnsWithLineage, $change FROM $table.changes"
+        val query = s"SELECT $columnsWithLineage, $changeColumns FROM $table.changes"
         val allChanges = rows(query)
         check(table, columnsWithLineage, allChanges, clue)
         withConf("spark.sql.iceberg.vectorization.enabled" -> "false")(assert(
@@ -120,7 +120,7 @@ class ChangelogSuite extends AnyFunSuite with SharedSession {
       }
     }
 
-  test("for a table without delete files, the metadata table changes has the same rows as in Apache Iceberg", Slow) {
+  test("for a table without delete files, the metadata table `changes` has the same rows as in Apache Iceberg", Slow) {
     val table = newTable()
     sql(s"CREATE TABLE $table (id bigint, category string) USING iceberg PARTITIONED BY (category)")
     sql(s"INSERT INTO $table SELECT id, concat('c', id % 3) FROM range(20)")
@@ -132,7 +132,7 @@ class ChangelogSuite extends AnyFunSuite with SharedSession {
     sql(s"INSERT OVERWRITE ${peer(table)} VALUES (1, 'c1')")
     sql(s"DELETE FROM ${peer(table)} WHERE category = 'c1'")
     sql(s"REFRESH TABLE $table")
-    val query = s"SELECT id, category, $change FROM %s.changes"
+    val query = s"SELECT id, category, $changeColumns FROM %s.changes"
     assert(sorted(query.format(table)) == sorted(query.format(peer(table))))
     def read(format: String, name: String, options: Map[String, String]): Seq[String] =
       spark.read.format(format).options(options).load(name).collect().map(_.toString).sorted.toSeq
@@ -264,7 +264,7 @@ class ChangelogSuite extends AnyFunSuite with SharedSession {
     sql(s"UPDATE ${peer(table)} SET v = 'new' WHERE id = 2")
     sql(s"DELETE FROM ${peer(table)} WHERE id = 3")
     sql(s"REFRESH TABLE $table")
-    val query = s"SELECT id, v, $change FROM %s.changes"
+    val query = s"SELECT id, v, $changeColumns FROM %s.changes"
     assert(sorted(query.format(table)) == sorted(query.format(peer(table))))
     assert(rows(s"SELECT * FROM $table.changes WHERE _change_ordinal = 1").size == 12)
     val changed = sorted(
@@ -305,7 +305,8 @@ class ChangelogSuite extends AnyFunSuite with SharedSession {
       rows.exists(row => row >= group.getRowIndexOffset && row < group.getRowIndexOffset + group.getRowCount)
     }
     val local = Paths.get(URI.create(path))
-    // The checksum file is deleted, because a checksum can cover parts of adjacent row groups.
+    // The checksum file is deleted. Otherwise, an undamaged row group could not be read if one of its checksums also
+    // covers a part of a damaged row group.
     Files.deleteIfExists(local.resolveSibling(s".${local.getFileName}.crc"))
     val file = new RandomAccessFile(local.toFile, "rw")
     try others.foreach { group =>
@@ -348,6 +349,6 @@ class ChangelogSuite extends AnyFunSuite with SharedSession {
   test("a table without snapshots has no changes") {
     val table = create(V2, partitioned = false)
     assert(rows(s"SELECT * FROM $table.changes").isEmpty)
-    assert(changes(table).columns.toSeq == (columns + ", " + change).split(", ").toSeq)
+    assert(changes(table).columns.toSeq == (columns + ", " + changeColumns).split(", ").toSeq)
   }
 }

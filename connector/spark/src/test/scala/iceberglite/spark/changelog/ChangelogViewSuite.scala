@@ -119,7 +119,9 @@ class ChangelogViewSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("the view of net changes contains the net inserts or deletes of every row, with the commit of the first one") {
+  test(
+    "the view of net changes contains the net inserts or deletes of every row, with the commit of the first of them"
+  ) {
     seeds.foreach { seed =>
       val allChanges = changes(new Random(seed))
       assert(asText(allChanges, ChangelogView.NetChanges) == expected(netOfAll(allChanges)), s"seed $seed")

@@ -8,7 +8,9 @@ import iceberglite.spark.rowlevel.StatementFixture
 class ColumnNameStatisticsSuite extends AnyFunSuite with StatementFixture {
   private val names = Seq("a.b", "a b", "a/b", "größe", "a-b", "%41", "1st")
 
-  test("columns with special characters in their names have statistics, which both connectors show and filters use") {
+  test(
+    "statistics of columns with special characters are shown by iceberg-lite and Apache Iceberg, and used by filters"
+  ) {
     val t = create(names.map(n => s"`$n` INT").mkString(", ") + ", s STRUCT<`x.y`: INT>", 2, "copy-on-write")
     sql(
       s"INSERT INTO $t SELECT ${names.map(_ => "CAST(id AS INT)").mkString(", ")}, named_struct('x.y', CAST(id AS " +

@@ -8,30 +8,30 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.Sampling
 
 /**
- * Kills drivers at different points of a statement. Afterwards, the table must have either its old or its
- * new rows, and the files that the driver left must be orphan files, which can be deleted.
+ * Kills drivers at different points of a statement. Afterwards, the table must have either its old or its new rows, and
+ * the files that the driver wrote but did not commit must be orphan files, which can be deleted.
  */
 class DyingDriverSuite extends AnyFunSuite with DriverFixture {
-  private def slow(death: CrashPoint): Seq[Tag] = Sampling.slowUnless(death == CrashPoint.InCommit)
+  private def slow(point: CrashPoint): Seq[Tag] = Sampling.slowUnless(point == CrashPoint.InCommit)
 
-  private def casesOf(death: CrashPoint): Seq[Case] =
-    sampled(3, casesIn(namespaces(CrashPoint.ofStatements.indexOf(death))))
+  private def casesOf(point: CrashPoint): Seq[Case] =
+    sampled(3, casesIn(namespaces(CrashPoint.ofStatements.indexOf(point))))
 
   /** Checks that the orphan files are those that a driver leaves if it dies at the given point of a statement. */
-  private def checkOrphans(c: Case, death: CrashPoint, files: Set[Path]): Unit = withClue(s"${c.table} with $files: ") {
+  private def checkOrphans(c: Case, point: CrashPoint, files: Set[Path]): Unit = withClue(s"${c.table} with $files: ") {
     val (data, metadata) = files.partition(_.toString.contains("/data/"))
-    assert(data.nonEmpty == (death != CrashPoint.AfterCommit))
-    assert(metadata.nonEmpty == (death == CrashPoint.InCommit))
+    assert(data.nonEmpty == (point != CrashPoint.AfterCommit))
+    assert(metadata.nonEmpty == (point == CrashPoint.InCommit))
     ()
   }
 
   /** Checks the rows, deletes the orphan files, and runs the statement again unless it was committed. */
-  private def checkAndContinue(c: Case, death: CrashPoint, filesBefore: Set[Path]): Unit = {
+  private def checkAndContinue(c: Case, point: CrashPoint, filesBefore: Set[Path]): Unit = {
     val (oldRows, newRows) = expected(c.name)
-    val isCommitted = death == CrashPoint.AfterCommit
+    val isCommitted = point == CrashPoint.AfterCommit
     check(c, if (isCommitted) newRows else oldRows)
     val orphanFiles = orphans(c)
-    checkOrphans(c, death, orphanFiles)
+    checkOrphans(c, point, orphanFiles)
     assert((orphanFiles & filesBefore).isEmpty, "a file that existed before the statement is an orphan")
     orphanFiles.foreach(Files.delete(_))
     if (!isCommitted) sql(c.statement)
@@ -40,12 +40,17 @@ class DyingDriverSuite extends AnyFunSuite with DriverFixture {
     ()
   }
 
-  /** Kills the drivers of statements in one process. @return the cases, with the files before the statements */
-  private def killed(deaths: Seq[CrashPoint]): Map[CrashPoint, Seq[(Case, Set[Path])]] = {
-    val cases = deaths.map(death => death -> casesOf(death))
+  /**
+   * Runs the statements of all cases concurrently in one separate process. The driver of each statement counts as dead
+   * from its crash point on, and the process is killed when all drivers are dead.
+   *
+   * @return the cases of each crash point, with the files of their tables before the statements
+   */
+  private def killed(points: Seq[CrashPoint]): Map[CrashPoint, Seq[(Case, Set[Path])]] = {
+    val cases = points.map(point => point -> casesOf(point))
     cases.foreach(_._2.foreach(create))
-    val withFiles = cases.map { case (death, ofDeath) => death -> ofDeath.map(c => c -> filesOf(c)) }
-    kill(for ((death, ofDeath) <- cases; c <- ofDeath) yield Death(death, directoryOf(c.table).toString, c.statement))
+    val withFiles = cases.map { case (point, ofPoint) => point -> ofPoint.map(c => c -> filesOf(c)) }
+    kill(for ((point, ofPoint) <- cases; c <- ofPoint) yield Death(point, directoryOf(c.table).toString, c.statement))
     withFiles.toMap
   }
 
@@ -53,10 +58,10 @@ class DyingDriverSuite extends AnyFunSuite with DriverFixture {
   private lazy val killedInFastTier = killed(inFastTier)
   private lazy val killedInSlowTier = killed(inSlowTier)
 
-  CrashPoint.ofStatements.foreach { death =>
-    test(s"no row is lost or duplicated when the driver dies ${death.name}", slow(death): _*) {
-      val cases = if (inFastTier.contains(death)) killedInFastTier else killedInSlowTier
-      cases(death).foreach { case (c, files) => checkAndContinue(c, death, files) }
+  CrashPoint.ofStatements.foreach { point =>
+    test(s"no row is lost or duplicated when the driver dies ${point.name}", slow(point): _*) {
+      val cases = if (inFastTier.contains(point)) killedInFastTier else killedInSlowTier
+      cases(point).foreach { case (c, files) => checkAndContinue(c, point, files) }
     }
   }
 }

@@ -93,7 +93,12 @@ private[copy] object ChunkPages {
     new ColumnReadStoreImpl(pages, converter, group.file.schema, group.file.createdBy).getColumnReader(column)
   }
 
-  /** The converter that a column reader requires, although it is not called. @param depth the length of the path */
+  /**
+   * The converter that a column reader requires. Only `getConverter` is called, to find the converter of the column.
+   * Values are never passed to a converter.
+   *
+   * @param depth the length of the path
+   */
   final private class PathConverter(depth: Int) extends GroupConverter {
     override def getConverter(field: Int): Converter =
       if (depth == 1) new PrimitiveConverter {}

@@ -182,7 +182,7 @@ private[read] object ParquetBatches {
 
   /**
    * Reads the footer, and keeps only the row groups in the task's split of the file. The file's reader uses this footer
-   * and does not read it again. The footer of an encrypted file also contains the decryption of its pages.
+   * and does not read it again. For an encrypted file, the `ParquetMetadata` also contains the decryptor of the pages.
    */
   private def readFooter(path: Path, task: FileTask, base: Configuration): ParquetMetadata = {
     val file = ParquetInput.of(HadoopInputFile.fromPath(path, base), task.key)

@@ -23,7 +23,10 @@ final private[iceberglite] case class SizeEstimate(rows: Long, bytes: Long) {
 
 private[iceberglite] object SizeEstimate {
 
-  /** The bytes that Spark adds for each row in its own estimates. A row without columns has only these bytes. */
+  /**
+   * The size of a row without columns: the overhead that Spark assumes for each row. It is not added to rows with
+   * columns.
+   */
   private val RowOverhead = 8
 
   /** Statistics of an unknown size, which Spark assumes to be too large for a broadcast. */
@@ -32,7 +35,7 @@ private[iceberglite] object SizeEstimate {
     override def numRows(): OptionalLong = OptionalLong.empty()
   }
 
-  /** Returns the size that Spark assumes for a number of rows with the columns of a schema. */
+  /** Returns the estimated size of rows: the default sizes of their columns' types in Spark, without an overhead. */
   def of(rows: Long, schema: StructType): SizeEstimate = {
     val width = if (schema.isEmpty) RowOverhead else schema.defaultSize
     SizeEstimate(rows, times(math.max(0L, rows), width.toLong))

@@ -6,19 +6,29 @@ import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.schema.Schema
 
-/** The columns that a read of a table has. */
+/** Selects the columns that a batch or streaming read of a table returns. */
 sealed private[iceberglite] trait StreamedColumns extends Product with Serializable {
 
-  /** Returns the columns to read. @param travel the state of the table that its name selects */
+  /**
+   * Returns the columns to read.
+   *
+   * @param travel the branch, tag or snapshot that the table's name selects, as in `t.branch_b`, or the current state
+   */
   def read(travel: TimeTravel, table: TableMetadata): Schema
 
-  /** Returns the columns that a running stream compares with those that it reads. */
+  /**
+   * Returns the columns that a new stream would read. A running stream compares them with the columns that it reads, to
+   * notice changes of the schema.
+   *
+   * @param travel as for [[read]]
+   * @param table the newest version of the table
+   */
   def current(travel: TimeTravel, table: TableMetadata): Schema
 }
 
 private[iceberglite] object StreamedColumns {
 
-  /** The columns of the state of the table that its name selects. */
+  /** The columns of the branch, tag or snapshot that the table's name selects, or of the current state. */
   case object Current extends StreamedColumns {
     override def read(travel: TimeTravel, table: TableMetadata): Schema = travel.schema(table)
     override def current(travel: TimeTravel, table: TableMetadata): Schema = travel.schema(table)

@@ -17,7 +17,7 @@ private[parquet] object RowShredder {
   /**
    * Creates the shredder of rows.
    *
-   * @param schema the schema of the file, which contains the stored fields in the same order
+   * @param schema the schema of the file: the fields of `input` that are stored, in the order of `input`
    */
   def of(input: Vector[InputField], schema: MessageType): Shredder[SpecializedGetters] =
     new Builder(schema).shredder(input)

@@ -5,7 +5,10 @@ import org.apache.spark.sql.streaming.{StreamingQueryException, Trigger}
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
-/** Checks that streaming writes follow the declared types of columns, and the current properties of the table. */
+/**
+ * Checks that streaming reads and writes follow the declared types of columns, and that writes use the current
+ * properties of the table.
+ */
 class StreamColumnTypesSuite extends AnyFunSuite with SinkFixture {
 
   test("CHAR values are padded, and too long CHAR and VARCHAR values fail the query") {
@@ -23,7 +26,9 @@ class StreamColumnTypesSuite extends AnyFunSuite with SinkFixture {
     }
   }
 
-  test("strings in structs are checked by the names of their fields, and other values keep their types") {
+  test(
+    "strings in structs are checked with the type of the field of the same name, and integers are not cast to strings"
+  ) {
     val t = tableWith("id BIGINT, s STRUCT<a: CHAR(3), b: VARCHAR(3)>, p CHAR(3)", "")
     def insert(id: Long, columns: String*): Unit = {
       val stream = new TestStream
