@@ -79,8 +79,8 @@ final class PathTables(io: FileIO, environment: Environment = Environment.system
     else new VersionedTable(io, path, path).newest().orElse(newestOfCatalog(path))
 
   /**
-   * Returns the version in the newest metadata file of a table whose catalog stores a pointer to the current metadata
-   * file. The pointer cannot be read here, but the newest file is probably the current file.
+   * Returns the version in the newest metadata file of a table in a catalog that stores a pointer to the current
+   * metadata file. The pointer cannot be read here, but the newest file is probably the current file.
    */
   private def newestOfCatalog(path: String): Option[TableVersion] = {
     val files = io.list(TableLocations.inside(path, "metadata"))

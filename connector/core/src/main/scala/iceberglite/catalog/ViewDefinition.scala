@@ -20,7 +20,7 @@ final case class ViewDefinition(
 ) {
 
   /**
-   * Returns the new version, whose id is assigned when the change is committed.
+   * Returns the new version. Its id is assigned when the change is committed.
    *
    * @param schemaId the id of the schema; `-1` refers to the schema that the change added last
    * @param base the metadata of the view that is replaced. Its queries in other SQL dialects are kept, unless the

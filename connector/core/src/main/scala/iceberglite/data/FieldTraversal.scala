@@ -57,8 +57,8 @@ abstract private[iceberglite] class FieldTraversal[F <: RowField[F], P <: FieldP
   protected def unstored(f: F, name: String): Option[W] = None
 
   /**
-   * Returns the writer of a field whose values in the row may have another form than `writer` expects. By default, the
-   * form is the same, and `writer` is returned.
+   * Returns the writer of a field. It accepts the values as they are in the row, which may have another form than
+   * `writer` expects. By default, the form is the same, and `writer` is returned.
    *
    * @param name the full name of the field, for messages
    */

@@ -20,8 +20,8 @@ sealed private[inspect] trait EntryLayout extends Product with Serializable {
   def shows(entry: ManifestEntry): Boolean
 
   /**
-   * Returns the parts of a metadata tree (manifests in format versions 1 to 3) whose entries are shown in addition to
-   * the entries of [[SnapshotFiles.parts]].
+   * Returns the parts of a metadata tree (manifests in format versions 1 to 3) that are shown in addition to
+   * [[SnapshotFiles.parts]]: the metadata table also shows the entries of these parts.
    */
   def partsBesides(files: SnapshotFiles): Vector[FilePart]
 

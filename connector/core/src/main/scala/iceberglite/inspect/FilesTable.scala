@@ -67,8 +67,8 @@ sealed private[inspect] trait FileScope {
   protected def trees(table: Table, snapshot: Option[Snapshot]): Vector[(SnapshotFiles, Vector[FilePart])]
 
   /**
-   * Returns the parts whose entries a metadata table shows, each with a snapshot that has the part. A part that several
-   * snapshots share is returned only once.
+   * Returns the parts with the entries that a metadata table shows, each part with a snapshot that has it. A part that
+   * several snapshots share is returned only once.
    */
   final def parts(
       table: Table,

@@ -212,7 +212,7 @@ final class ComputeBloomIndex private (
     }
 
   /**
-   * Returns no filters for a column whose filters were computed with other settings.
+   * Returns no filters for a column, because its existing filters were computed with other settings.
    *
    * @throws ValidationFailed if an index would be replaced by an index of only the added files
    */

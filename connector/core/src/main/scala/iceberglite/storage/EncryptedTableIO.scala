@@ -67,7 +67,7 @@ final class EncryptedTableIO private (storage: FileIO, keys: NewFileKeys) extend
     storage
   }
 
-  /** Returns a new file to write, whose first bytes are checked before it is created. */
+  /** Returns a new file to write. The first bytes of its contents are checked before the file is created. */
   private[storage] def output(path: String): OutputFile = new CheckedOutput(DataOutput.of(storage, path))
 
   override def isRemote(path: String): Boolean = storage.isRemote(path)

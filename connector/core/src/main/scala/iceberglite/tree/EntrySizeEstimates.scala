@@ -51,7 +51,7 @@ private[tree] object EntrySizeEstimates {
   /** Returns the estimated heap size of the entries of a part with their metrics, in bytes. */
   def maxHeapBytes(part: FilePart): Long = minHeapBytes(part) + part.length * Inflation
 
-  /** Returns the estimated heap size of the entries of a part whose metrics are all decoded, in bytes. */
+  /** Returns the estimated heap size of the entries of a part in bytes, if all metrics of the entries are decoded. */
   def maxDecodedBytes(part: FilePart): Long = minHeapBytes(part) + part.length * DecodedInflation
 
   private def heapBytes(file: ContentFile): Long =

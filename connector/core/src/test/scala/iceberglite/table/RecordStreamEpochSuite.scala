@@ -61,7 +61,7 @@ class RecordStreamEpochSuite extends AnyFunSuite {
     assert(liveFiles(t.table) == Vector("foreign", "later", "q-8"))
   }
 
-  test("a summary outside the history of the target, as after a rollback, does not count") {
+  test("an epoch in the summary of a staged snapshot, which is not in the history of the target, does not count") {
     val t = new Actions(unpartitioned())
     t.append(file("first"))
     val append = new FastAppend(Vector(file("staged")), SnapshotTarget.Staged)

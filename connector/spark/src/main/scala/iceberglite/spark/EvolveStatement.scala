@@ -25,7 +25,8 @@ final class EvolveStatement private (table: IcebergTable, steps: Vector[TableEvo
   /**
    * Adds a column, by default at the end of the table or of the struct.
    *
-   * @param default the default value as SQL, which is also the value of existing rows; requires format version 3
+   * @param default the default value as SQL, which is also the value of existing rows. A default requires format
+   *   version 3
    * @param position `ColumnPosition.first` or `ColumnPosition.after(name)`
    */
   def addColumn(

@@ -59,12 +59,12 @@ final class IcebergTable private (
   /** Returns the current rows of the table. */
   def toDF: DataFrame = spark.table(name)
 
-  /** Returns an object for the same table whose statements and writes have an additional option. */
+  /** Returns an object for the same table, with an additional option for its statements and writes. */
   def option(key: String, value: String): IcebergTable = new IcebergTable(spark, name, parts, options + (key -> value))
 
   /**
-   * Returns an object for the same table whose statements and writes have a maximum number of retries. A statement or
-   * write is run again if its commit conflicts with another commit. If the source of the statement or write is a cached
+   * Returns an object for the same table, with a maximum number of retries for its statements and writes. A statement
+   * or write is run again if its commit conflicts with another commit. If the source of the statement or write is a cached
    * DataFrame with rows of this table, these rows are not read again, so the retry overwrites changes of these rows by
    * the other commit.
    */

@@ -56,7 +56,7 @@ class SparkCatalog
     with NamespaceOperations
     with FunctionOperations {
 
-  /** Whether the catalog may accept paths as table names. It accepts them only if its type supports paths. */
+  /** Whether the catalog may accept paths as table names. Paths are accepted only if the catalog type supports them. */
   protected def mayAllowPaths: Boolean = true
 
   private var setup: Option[CatalogSetup] = None

@@ -211,8 +211,8 @@ trait TableMaintenanceCalls {
   }
 
   /**
-   * Computes the approximate number of distinct values of each column and the Bloom index, and registers the statistics
-   * file in the table's metadata.
+   * Computes the approximate number of distinct values of each column, and the Bloom index if the table has one.
+   * Registers the statistics file in the table's metadata.
    *
    * @param columns names of columns; by default all top-level columns with primitive types
    * @param snapshotId the id of the snapshot; by default the current snapshot

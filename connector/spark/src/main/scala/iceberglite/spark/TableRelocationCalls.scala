@@ -29,7 +29,7 @@ trait TableRelocationCalls {
   /**
    * Sets any snapshot of the table as the current snapshot.
    *
-   * @return the files that the change adds to the table and removes from it
+   * @return the id of the previous snapshot, and the numbers of files and rows that the restore added and removed
    * @throws iceberglite.spec.IcebergError.NotFound if the table does not have the snapshot, branch or tag
    * @throws iceberglite.spec.IcebergError.InvalidArgument if the table had no snapshot at the given time
    */

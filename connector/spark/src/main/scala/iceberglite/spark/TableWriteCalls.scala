@@ -17,8 +17,8 @@ trait TableWriteCalls {
   /**
    * Writes rows, and returns the counts of the write.
    *
-   * @param options additional options of the write. They are evaluated within this method, so that an error of theirs
-   *   becomes a StatementError, too
+   * @param options additional options of the write. They are evaluated within this method, which throws their errors as
+   *   StatementErrors
    * @param counts reads the counts from the table and the snapshot of the write
    */
   protected def write(rows: DataFrame, options: => Map[String, String], counts: (Table, Snapshot) => WrittenRows)(

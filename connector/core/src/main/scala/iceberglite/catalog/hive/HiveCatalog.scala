@@ -196,8 +196,10 @@ final class HiveCatalog private (
     metastore.pointer(HiveKind.IcebergView, id, fullName(id))
 
   /**
-   * Returns the identifiers of the tables or views whose names `names` returns for a namespace. If there are no names,
-   * checks that the namespace exists, because the Metastore also returns an empty list for a missing database.
+   * Returns the identifiers of the tables or views in a namespace. If there are none, checks that the namespace exists,
+   * because the Metastore also returns an empty list for a missing database.
+   *
+   * @param names lists the names of the tables or views in a database
    */
   private def listIdentifiers(namespace: Vector[String])(names: String => Vector[String]): Vector[TableIdentifier] = {
     val found = if (namespace.size == 1) names(namespace.head) else Vector.empty

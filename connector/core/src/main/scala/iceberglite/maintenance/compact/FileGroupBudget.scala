@@ -11,8 +11,8 @@ import iceberglite.spec.property.TableProperty
 final case class FileGroupBudget(maxBytes: Long, maxFiles: Long = Long.MaxValue) {
 
   /**
-   * Returns the options of a rewrite whose file groups are not larger than the budget, so that some of the groups fit
-   * into it.
+   * Returns the given options of a rewrite, with limits for the file groups: no group is larger than the budget, so
+   * that some of the groups fit into the budget.
    */
   def limit(options: RewriteOptions): RewriteOptions = options.copy(group =
     options.group.copy(

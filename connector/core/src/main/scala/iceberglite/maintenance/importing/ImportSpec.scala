@@ -39,8 +39,8 @@ final class ImportSpec private (
 object ImportSpec {
 
   /**
-   * Returns the table's partition spec whose fields are the partition columns of the source. If there are several, the
-   * current partition spec is preferred.
+   * Returns the partition spec of the table that has the partition columns of the source as its fields. If there are
+   * several such specs, the current partition spec is preferred.
    *
    * @param names the partition columns of the source; empty for a source without partitions
    * @throws InvalidArgument if the table has no such partition spec, and the current one has only identity and void

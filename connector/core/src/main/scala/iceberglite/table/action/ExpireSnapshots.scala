@@ -146,7 +146,7 @@ object ExpireSnapshots {
    * Returns the snapshots, branches and tags that expire. The age or number of snapshots does not cause the expiration
    * of a snapshot that a consumer of a stream (see [[iceberglite.table.StreamConsumer]]) has not read.
    *
-   * @throws iceberglite.spec.IcebergError.NotFound if the table has no snapshot with one of the given ids
+   * @throws iceberglite.spec.IcebergError.NotFound if one of the given ids is not the id of a snapshot of the table
    * @throws iceberglite.spec.IcebergError.ValidationFailed if a remaining branch or tag refers to one of the given
    *   snapshots, if a consumer of a stream has not read the snapshots after one of them, or if `gc.enabled` is false
    */

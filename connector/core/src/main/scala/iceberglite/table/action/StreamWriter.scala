@@ -27,8 +27,8 @@ final case class StreamWriter(queryId: String, epoch: Option[Long]) {
 object StreamWriter {
 
   /**
-   * Returns the streaming queries whose epochs a table records, ordered by id. The ids of Spark's queries are UUIDs;
-   * other properties with the same prefix record the versions of batch writes.
+   * Returns the streaming queries that have recorded their epochs in a table, ordered by query id. The ids of Spark's
+   * queries are UUIDs; other properties with the same prefix record the versions of batch writes.
    */
   def of(table: TableMetadata): Vector[StreamWriter] = table.properties.toVector.collect {
     case (key, value) if key.startsWith(RecordApplicationVersion.Prefix) =>

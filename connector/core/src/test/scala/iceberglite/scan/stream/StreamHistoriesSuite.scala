@@ -44,7 +44,7 @@ class StreamHistoriesSuite extends AnyFunSuite {
 
   /**
    * A stream that reads batches with random limits. Some batches are planned in advance, and some are planned again by
-   * a new planner, as after a restart of the query.
+   * a new planner, as by a restarted query.
    */
   final private class Reader(content: StreamContent, random: Random, start: StreamOffset = StreamOffset(Empty)) {
     private var planner = restarted

@@ -143,7 +143,7 @@ object AlterTableChanges {
     }
   }
 
-  /** Returns the action for a change to the property of a generated column, whose key ends with the column's name. */
+  /** Returns the action for a change to the property of a generated column. @param key ends with the column's name */
   private def generationAction(key: String, value: Option[String], caseSensitive: Boolean): Action = value match {
     case None => new DropGenerationExpression(key.stripPrefix(GeneratedColumn.Prefix), caseSensitive)
     case Some(expression) => throw InvalidArgument(

@@ -74,7 +74,7 @@ private[iceberglite] object VariantGet {
   private val MaxPrecision = 38
 
   /**
-   * Returns the type with a name in a call; absent for `variant`, whose values are JSON text.
+   * Returns the type that a call names; absent for `variant`, because the values of variants are JSON text.
    *
    * @throws InvalidArgument if there is no such type, or if a part of a variant cannot be cast to it
    */

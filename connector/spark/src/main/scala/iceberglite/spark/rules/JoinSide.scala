@@ -151,7 +151,7 @@ private[rules] object JoinSide {
      */
     private def otherSide(join: Join, side: LogicalPlan): LogicalPlan = if (side eq join.left) join.right else join.left
 
-    /** Returns the sides of a join of two grouped scans whose partitioning the join preserves. */
+    /** Returns those sides of a join of two grouped scans that determine the partitioning of the join's result. */
     private def preservedSides(join: Join): Seq[LogicalPlan] = join.joinType match {
       case _: InnerLike => Seq(join.left, join.right)
       case LeftOuter | LeftSemi | LeftAnti | ExistenceJoin(_) => Seq(join.left)

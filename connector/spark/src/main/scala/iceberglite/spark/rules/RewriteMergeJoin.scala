@@ -214,8 +214,8 @@ object RewriteMergeJoin extends Rule[LogicalPlan] with JoinSelectionHelper {
       condition.references.intersect(target.outputSet).toSeq
 
     /**
-     * Returns the plan with the original table instead of the relation whose files the write replaces. Files that only
-     * this plan reads are not replaced.
+     * Returns the plan with the original table in place of the table that the write reads and replaces files of. Files
+     * that only the returned plan reads are not replaced.
      */
     private def withOriginalTable(target: LogicalPlan): LogicalPlan = target.transformDown {
       case r: DataSourceV2Relation if table.exists(_ eq r.table) =>

@@ -111,7 +111,9 @@ private object NewTypeColumns {
   final private case class ListedTypes(sql: String, listed: Vector[(SqlToken, Vector[String])]) {
 
     /**
-     * Returns the type with parameters whose name begins at a position, which is counted in code points.
+     * Returns the type with parameters that begins at a position; absent if none begins there.
+     *
+     * @param position the number of code points before the name of the type
      *
      * @throws iceberglite.spark.error.StatementError if the parameters are not valid
      */

@@ -303,7 +303,7 @@ class SparkTable(
     () => operation
   }
 
-  /** Returns the row-level operation for an UPDATE whose plan reads each row only once. */
+  /** Returns the row-level operation for an UPDATE. The plan of the UPDATE must read each row only once. */
   private[iceberglite] def update(): CopyOnWriteOperation = in {
     new CopyOnWriteOperation(begin(RowLevelOperation.Command.UPDATE, "UPDATE"))
   }

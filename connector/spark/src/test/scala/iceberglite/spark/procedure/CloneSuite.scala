@@ -193,7 +193,7 @@ class CloneSuite extends AnyFunSuite with StatementFixture {
     val byTag = cloned(t, "ref => 'first'")
     val byBranch = cloned(t, "ref => 'work'")
     assert(count(byId) == 100 && count(byTag) == 100 && count(byBranch, "id = 5000") == 1)
-    // The clone of an old snapshot has the current schema of its source, as a table has after a rollback.
+    // The clone of an old snapshot has the current schema of its source. A rollback keeps the current schema, too.
     assert(sorted(s"SELECT * FROM $byTag").forall(_.endsWith("null]")))
     assert(sorted(s"SELECT * FROM $byTag VERSION AS OF $first") == sorted(s"SELECT * FROM $t VERSION AS OF 'first'"))
     assert(live(byBranch).metadata.refs.keySet == Set("main"))

@@ -62,7 +62,7 @@ class WrittenFormatsSuite extends AnyFunSuite with FormatFixture with JavaTables
         (1L to 7L).foreach { seed =>
           val schema = sample(RecordGenerators.schema(types), seed)
           val records = sample(RecordGenerators.records(schema, most = 40), seed)
-            .map(RecordGenerators.withoutLastSecond(_, schema.asStruct).asInstanceOf[Record])
+            .map(RecordGenerators.withoutLastSecondOf1969(_, schema.asStruct).asInstanceOf[Record])
           val t = newTable()
           javaTable(t, SchemaParser.fromJson(SchemaJson.toJson(schema)), properties = Map("format-version" -> "2"))
           val rows = frame(schema, records).coalesce(1)

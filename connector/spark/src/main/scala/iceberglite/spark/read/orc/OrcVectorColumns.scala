@@ -25,8 +25,9 @@ final private[orc] class OrcVectorColumns(
 ) {
 
   /**
-   * Returns the columns of a struct, whose fields have already been matched to the requested fields.
+   * Returns the columns of a struct.
    *
+   * @param struct the struct in the file, with its fields already matched to the requested fields
    * @param expected the requested fields
    */
   def of(

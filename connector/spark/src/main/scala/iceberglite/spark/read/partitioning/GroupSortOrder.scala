@@ -40,8 +40,8 @@ private[read] object GroupSortOrder {
   private val none: Vector[Int] = Vector.empty
 
   /**
-   * Returns the ids of the sort columns that precede the first column whose transform, direction or null order Spark's
-   * joins do not support.
+   * Returns the ids of the leading sort columns that Spark's joins support: the columns before the first one with
+   * another transform, direction or null order.
    */
   private def supportedColumns(fields: Vector[SortField]): Vector[Int] = fields.takeWhile { f =>
     f.transform == Identity && f.direction == Ascending && f.nullOrder == NullsFirst && f.sourceIds.size == 1

@@ -19,7 +19,8 @@ import iceberglite.spec.types.Type._
 class OrcBatchesSuite extends FileBatchTests(OrcData) {
   override protected def reader: BatchFormat = OrcBatches
 
-  override protected def storedValue(value: AnyRef, t: Type): AnyRef = RecordGenerators.withoutLastSecond(value, t)
+  override protected def storedValue(value: AnyRef, t: Type): AnyRef =
+    RecordGenerators.withoutLastSecondOf1969(value, t)
 
   override protected def manyParts: Map[String, String] =
     Map("write.orc.stripe-size-bytes" -> "65536", "write.orc.compression-codec" -> "none")
