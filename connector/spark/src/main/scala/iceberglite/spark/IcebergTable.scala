@@ -64,9 +64,9 @@ final class IcebergTable private (
 
   /**
    * Returns an object for the same table, with a maximum number of retries for its statements and writes. A statement
-   * or write is run again if its commit conflicts with another commit. If the source of the statement or write is a cached
-   * DataFrame with rows of this table, these rows are not read again, so the retry overwrites changes of these rows by
-   * the other commit.
+   * or write is run again if its commit conflicts with another commit. If the source of the statement or write is a
+   * cached DataFrame with rows of this table, these rows are not read again, so the retry overwrites changes of these
+   * rows by the other commit.
    */
   def retries(times: Int): IcebergTable = option(StatementOptions.Retries.key, times.toString)
 
