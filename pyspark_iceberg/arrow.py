@@ -1,6 +1,6 @@
 """Transfer rows between Spark and pandas or pyarrow in Arrow's columnar format, without a Python object for each value.
 
-This module uses internal functions of PySpark 3.5, which has no public ones for this purpose.
+This module uses internal functions of PySpark 3.5, which has no public functions for this purpose.
 """
 
 from __future__ import annotations
@@ -86,8 +86,9 @@ def from_arrow(spark: SparkSession, rows: Any, schema: StructType) -> DataFrame 
         schema: the columns of the rows, in their order.
 
     Returns:
-        None if pyarrow is not installed, if the session uses Spark Connect, or if a column does not have the type of
-        the table's column, or has nulls although the table's column, or the element of its list, is required.
+        The DataFrame. None if pyarrow is not installed, if the session uses Spark Connect, or if a column does not have
+        the type of the table's column, or has nulls although the table's column, or the element of its list, is
+        required.
     """
     if is_connect(spark) or find_spec("pyarrow") is None:
         return None

@@ -88,7 +88,7 @@ def _sql_field(field: StructField) -> str:
 class TableBuilder:
     """A builder of a table: each method returns a new builder, and `execute` or `as_select` creates the table.
 
-    Create it with `Table.create`, `Table.create_if_not_exists` or `Table.replace`.
+    A builder is created by `Table.create`, `Table.create_if_not_exists` or `Table.replace`.
     """
 
     _spark: SparkSession
@@ -180,7 +180,7 @@ class TableBuilder:
         """Set the location of the table.
 
         Args:
-            uri: the directory, as a path or a URI; by default the catalog chooses it.
+            uri: the directory, as a path or a URI; by default the catalog chooses the location.
         """
         return replace(self, _location=uri)
 

@@ -65,7 +65,7 @@ class S3(Storage):
 class GCS(Storage):
     """Google Cloud Storage. The session needs Google's connector for Hadoop 3 (`gcs-connector`).
 
-    A file-system catalog cannot commit to it; use a JDBC, REST or Hive catalog.
+    A file-system catalog cannot commit to this storage; use a JDBC, REST or Hive catalog.
 
     Attributes:
         project_id: the project.

@@ -34,8 +34,8 @@ class RowChanges:
         inserted: rows that were inserted.
         updated: rows that were updated.
         deleted: rows that were deleted; None if the number is unknown. It is unknown after an upsert, which does not
-            read the table. It is unknown after an overwrite of files if the number of rows that were deleted from them
-            before cannot be computed without reading delete files: equality deletes, or position delete files for
+            read the table. It is unknown after an overwrite of files if the number of rows that were deleted from these
+            files before cannot be computed without reading delete files: equality deletes, or position delete files for
             several data files, may apply to the overwritten files, or several position delete files apply to one of
             them. It may also be unknown if position deletes or equality deletes apply to the files that the statement
             rewrites, and the statement is a copy-on-write DELETE with a subquery, or a MERGE whose only action on

@@ -2,7 +2,7 @@
 
 An error of a table has a condition and a SQL state. PySpark raises these errors as `AnalysisException` or
 `QueryExecutionException`, and the failure of a Spark job as `Py4JJavaError`. The methods of this package raise such an
-error as a subclass of `TableError`, which depends on the condition.
+error as the subclass of `TableError` that belongs to the condition.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ _CLASSES: tuple[tuple[str, type[TableError]], ...] = (
     (r"ICEBERG_LITE\..+", TableError),
 )
 
-# The SQL state of a condition, for errors of Spark Connect, which does not send it. The first match decides.
+# The SQL state of a condition, for errors of Spark Connect, which sends no SQL state. The first match decides.
 _SQL_STATES: tuple[tuple[str, str], ...] = (
     (r"ICEBERG_LITE\.(CONCURRENT_CHANGE|COMMIT_CONFLICT)", "40001"),
     (r"ICEBERG_LITE\.COMMIT_STATE_UNKNOWN", "40003"),

@@ -13,7 +13,7 @@ from pyspark_iceberg.procedures import TableProcedures
 
 
 class Evolution:
-    """Changes of a table, which `Table.evolve` makes in one commit. Each change sees the result of the earlier changes.
+    """Changes of a table that `Table.evolve` makes in one commit. Each change sees the result of the earlier changes.
 
     A field of a struct has a name such as `address.city`. A part of a name that contains dots is quoted with backticks.
     A partition or sort term is a column as SQL, or a transform such as `days("ts")`.
@@ -43,7 +43,7 @@ class Evolution:
         Args:
             name: the name; a field is added to a struct with a name such as `address.city`.
             data_type: a Spark type, or its text in SQL, such as `decimal(10, 2)`.
-            nullable: whether the column may have nulls. If not, it needs a default.
+            nullable: whether the column may have nulls. A column without nulls needs a default.
             comment: a description.
             default: the default value, as SQL, which existing rows also get (format version 3 and later).
             first: whether the column becomes the first column of the table or of the struct.
@@ -59,7 +59,7 @@ class Evolution:
         self._add(f"ADD COLUMN {' '.join(parts)}{_position(first, after)}")
 
     def rename_column(self, name: str, new_name: str) -> None:
-        """Rename a column; the new name of a field of a struct is without the name of the struct.
+        """Rename a column or a field of a struct.
 
         Args:
             name: the name of the column or field.
@@ -113,7 +113,7 @@ class Evolution:
 
         Args:
             name: the column.
-            first: whether it becomes the first column.
+            first: whether the column becomes the first column.
             after: the column of the same struct that precedes the column.
 
         Raises:

@@ -22,7 +22,7 @@ class Merge:
     row. Conditions and values are columns or SQL expressions, in which the columns of the two sides are `target.c` and
     `source.c`. Methods that end with `_all` match columns by name.
 
-    Create it with `Table.merge`.
+    A builder is created by `Table.merge`.
     """
 
     _spark: SparkSession
@@ -117,7 +117,7 @@ class Merge:
 
         Args:
             key: the name of the option.
-            value: its value; `True` and `False` are written as `true` and `false`.
+            value: the value; `True` and `False` are written as `true` and `false`.
         """
         return replace(self, _options={**self._options, key: str(value)})
 

@@ -13,9 +13,9 @@ from pyspark_iceberg.errors import typed_errors
 
 @dataclass(frozen=True)
 class Optimize:
-    """A builder of a compaction: each method returns a new builder, and `execute` runs it.
+    """A builder of a compaction: each method returns a new builder, and `execute` runs the compaction.
 
-    Create it with `Table.optimize`. `Table.rewrite_data_files` has more options.
+    A builder is created by `Table.optimize`. `Table.rewrite_data_files` has more options.
     """
 
     _spark: SparkSession

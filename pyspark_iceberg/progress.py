@@ -21,9 +21,10 @@ _LAST_TASKS_SECONDS = 2.0
 def show_progress(spark: SparkSession, file: TextIO | None = None, disable: bool = False) -> Iterator[None]:
     """Show a progress bar for each activity of Spark within a `with` statement.
 
-    An activity is a query or a step of a procedure, such as `Rewriting 120 data files (1.5 GB) of lite.db.t`. Its bar
-    counts tasks, and shows the bytes that they have read and written. If the driver does the work of a procedure
-    without a job, as for small tables, the bar counts the metadata files that it processes::
+    An activity is a query or a step of a procedure, such as `Rewriting 120 data files (1.5 GB) of lite.db.t`. The
+    bar of an activity counts tasks, and shows the bytes that these tasks have read and written. If the driver does the
+    work of a procedure without a job, as for small tables, the bar counts the metadata files that the driver
+    processes::
 
         with show_progress(spark):
             Table(spark, "db.t").rewrite_data_files()

@@ -72,7 +72,7 @@ class TableReads:
         return self._spark.table(self.name if ref is None else f"{self.name}.{identifier(ref)}")
 
     def to_pandas(self) -> pandas.DataFrame:
-        """Return the current rows as a DataFrame of pandas. They are transferred with pyarrow if it is installed.
+        """Return the current rows as a DataFrame of pandas. The rows are transferred with pyarrow if it is installed.
 
         Raises:
             MissingPackageError: pandas is not installed.

@@ -51,7 +51,7 @@ class TableRefs:
             replace: whether to replace an existing branch.
 
         Returns:
-            The branch, to which the methods of `Table` write.
+            The branch as a `Table` whose methods write to the branch.
 
         Raises:
             ExistingObjectError: a branch or tag with this name exists, and `replace` is not set.
@@ -92,7 +92,7 @@ class TableRefs:
 
     @contextmanager
     def audit(self, branch: str | None = None) -> Iterator[Table]:
-        """Write to a new branch in a `with` statement, and publish it at the end (write, audit, publish).
+        """Write to a new branch in a `with` statement, and publish the branch at the end (write, audit, publish).
 
         The branch begins at the current snapshot. If the block ends without an exception, the commits of the branch are
         applied to `main` in one step, and the branch is dropped. If the block raises an exception, or if the commits

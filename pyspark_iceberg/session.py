@@ -42,8 +42,8 @@ def iceberg_session(
 ) -> SparkSession:
     """Start a Spark session with a catalog of Iceberg tables, or add the catalog to the running session.
 
-    If the running session already has the catalog with these settings, it is returned; only its default catalog may
-    change (see `default`). A warning lists additional settings of this catalog.
+    If the running session already has the catalog with these settings, this session is returned; only its default
+    catalog may change (see `default`). A warning lists additional settings of this catalog.
 
     Args:
         warehouse: the location of the catalog's tables: a directory, or a URI of a Hadoop file system. It is not
@@ -90,7 +90,7 @@ def catalog_settings(
         catalog: the name of the catalog in SQL.
         uri: the URI of a database, a REST server or a Hive Metastore.
         properties: further properties of the catalog.
-        default: whether it becomes the default catalog of the session.
+        default: whether the catalog becomes the default catalog of the session.
     """
     values = dict(properties or {})
     if uri is not None:

@@ -57,9 +57,9 @@ class Table(TableDescription, TableEvolution, TableReads, TableWrites, TableStre
 
     @classmethod
     def for_path(cls, spark: SparkSession, path: str) -> Table:
-        """Return the table in a directory, which needs no configured catalog.
+        """Return the table in a directory. No catalog has to be configured.
 
-        The table is read and written through the current catalog of the session if it is a file-system catalog of
+        The table is read and written through the current catalog of the session if this is a file-system catalog of
         iceberg-lite, and otherwise through a file-system catalog that is added to the session, with the storage
         settings of the current catalog. A table of a JDBC, REST or Hive catalog can be read by its path, but not
         changed: only its own catalog records the current state of the table. The newest metadata file in the directory
@@ -89,7 +89,7 @@ class Table(TableDescription, TableEvolution, TableReads, TableWrites, TableStre
 
     @classmethod
     def create(cls, spark: SparkSession, name: str) -> TableBuilder:
-        """Begin the creation of a table, which fails if the table exists."""
+        """Begin the creation of a table. The creation fails if the table exists."""
         return TableBuilder(spark, name, "CREATE TABLE", cls)
 
     @classmethod
@@ -158,7 +158,7 @@ class Table(TableDescription, TableEvolution, TableReads, TableWrites, TableStre
         return run(self._spark, self.name, "DELETE FROM", _where(condition), options or {})
 
     def delete_all(self, *, options: Mapping[str, str] | None = None) -> RowChanges:
-        """Delete all rows. Earlier snapshots keep them.
+        """Delete all rows. Earlier snapshots keep the deleted rows.
 
         Args:
             options: options of the statement, such as `statement-retries` or `snapshot-property.job`.
@@ -188,7 +188,7 @@ class Table(TableDescription, TableEvolution, TableReads, TableWrites, TableStre
         return run(self._spark, self.name, "UPDATE", after, options or {})
 
     def optimize(self) -> Optimize:
-        """Begin a compaction of small files, which `execute` runs."""
+        """Begin a compaction of small files. `execute` runs the compaction."""
         return Optimize(self._spark, self.name)
 
     def vacuum(self, retain_hours: int | None = None, *, dry_run: bool = False) -> list[Row]:
@@ -225,10 +225,10 @@ class Table(TableDescription, TableEvolution, TableReads, TableWrites, TableStre
             self._spark.sql(f"ALTER TABLE {self.name} UNSET TBLPROPERTIES IF EXISTS ({', '.join(map(literal, keys))})")
 
     def merge(self, source: DataFrame | str, on: Sql | Sequence[str]) -> Merge:
-        """Begin a MERGE, which `execute` runs.
+        """Begin a MERGE. `execute` runs the statement.
 
         Args:
-            source: the rows to merge, or the name of a table or view. Conditions and values refer to it as `source`,
+            source: the rows to merge, or the name of a table or view. Conditions and values refer to a row as `source`,
                 and to this table as `target`.
             on: the condition for matching rows, as a column or as SQL, or a list of the names of columns that are
                 equal in matching rows.
@@ -263,12 +263,12 @@ class Table(TableDescription, TableEvolution, TableReads, TableWrites, TableStre
         The page needs no other file and no network. It requires the extra `report`.
 
         Args:
-            path: the file to write, which is replaced if it exists.
+            path: the file to write; an existing file is replaced.
         """
         spark_report.write(self, path)
 
     def plots(self) -> dict[str, Any]:
-        """Return the plots of the report as figures of matplotlib, by their names. They require the extra `report`."""
+        """Return the plots of the report as figures of matplotlib, by their names; requires the extra `report`."""
         return spark_report.plots(self)
 
     def diff(self, before: int | str, after: int | str) -> SnapshotDiff:
@@ -288,7 +288,7 @@ class Table(TableDescription, TableEvolution, TableReads, TableWrites, TableStre
 
 
 def _absolute(spark: SparkSession, path: str) -> str:
-    """Return an absolute path or URI. Only Spark knows its working directory, which a server may have elsewhere."""
+    """Return an absolute path or URI. Only Spark knows its working directory, because it may run on a server."""
     if path.startswith("/") or re.match(r"[a-zA-Z][a-zA-Z0-9+.-]*:/", path):
         return path
     log = spark.read.format("iceberg-lite").load(f"{path.rstrip('/')}#metadata_log_entries")

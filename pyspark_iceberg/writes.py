@@ -61,7 +61,8 @@ class TableWrites:
 
         Args:
             rows: as for `append`.
-            condition: the condition, as a column or as SQL. Files that also have other rows are rewritten with them.
+            condition: the condition, as a column or as SQL. Files that also have other rows are rewritten, and keep the
+                other rows.
             options: as for `append`.
 
         Returns:

@@ -12,7 +12,7 @@ object JsonRules extends RuleBook("json", "JSON") {
     rule(
       "round-trip",
       Tables,
-      "Table metadata of every version round-trips through JSON, also if Apache Iceberg reads and writes it in between."
+      "Table metadata of every version round-trips through JSON, even if Apache Iceberg reads and writes it in between."
     )(
       "spec/json/TableMetadataJson.scala",
       "spec/json/TableMetadataReader.scala",

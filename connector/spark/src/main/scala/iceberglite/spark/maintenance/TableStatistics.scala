@@ -14,8 +14,8 @@ import iceberglite.table.Table
 private[iceberglite] object TableStatistics {
 
   /**
-   * Computes the approximate number of distinct values of each column and the Bloom index, writes both to a statistics
-   * file, and registers the file in the table's metadata.
+   * Computes the approximate number of distinct values of each column, and the Bloom index if the table has one. Writes
+   * the results to a statistics file, and registers the file in the table's metadata.
    *
    * @param columns names of columns; empty for all top-level columns with primitive types
    * @param bloomIndexOnly whether to write only the Bloom index, see [[computeBloomIndex]]

@@ -120,7 +120,7 @@ class ChangelogViewSuite extends AnyFunSuite with SharedSession {
   }
 
   test(
-    "the view of net changes contains the net inserts or deletes of every row, with the commit of the first of them"
+    "the view of net changes has the net inserts or deletes of every row, with the commit of its first remaining change"
   ) {
     seeds.foreach { seed =>
       val allChanges = changes(new Random(seed))

@@ -8,7 +8,7 @@ import iceberglite.spark.error.StatementError
 
 /**
  * Tests streams whose table is replaced, or dropped and created again. A query cannot continue with its checkpoint
- * then, also if the new table has other columns, which alone would only require a restart.
+ * then, even if the new table has other columns, which alone would only require a restart.
  */
 class ReplacedTableStreamSuite extends AnyFunSuite with SourceFixture {
 
