@@ -16,7 +16,7 @@ import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.PrimitiveType
 import iceberglite.spec.types.Type._
 
-/** Puts the primitive values of records into the library's vectors. */
+/** Puts the primitive values of records into the vectors of the ORC library. */
 abstract private[orc] class OrcSink(place: OrcPlace) extends OrcStoredField[Array[AnyRef]](place, RecordSource) {
   final override def put(values: Array[AnyRef], ordinal: Int, slot: Int): Unit = {
     val value = values(ordinal)

@@ -68,7 +68,7 @@ final class PublishChanges(wapId: String, to: SnapshotTarget.Branch = SnapshotTa
 
 private[action] object CherryPick {
 
-  /** @throws ValidationFailed if the branch already contains the snapshot or its changes */
+  /** @throws ValidationFailed if the branch already contains the snapshot, its changes, or changes with its WAP id */
   private def requireNotPicked(
       base: TableMetadata,
       source: Snapshot,

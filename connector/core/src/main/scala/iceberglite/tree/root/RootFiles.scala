@@ -6,7 +6,10 @@ import iceberglite.spec.metadata.{Snapshot, SummaryKey}
 import iceberglite.storage.FileIO
 import iceberglite.tree._
 
-/** The files of a snapshot with a root manifest (version 4). */
+/**
+ * The files of a snapshot with a root manifest (version 4). The root lists some files itself. For the other files, it
+ * lists leaves, which are manifests, and deletion vectors that remove entries of the leaves.
+ */
 final private[root] class RootFiles(
     override val snapshot: Snapshot,
     table: TreeTable,
@@ -52,8 +55,8 @@ final private[root] class RootFiles(
   )
 
   /**
-   * The deletion vectors of each leaf, by the location of the leaf. The snapshot itself removed the positions that are
-   * in its new vector, but not in the replaced vector.
+   * The deletion vectors of each leaf, by the location of the leaf. The positions that are in the new vector of a leaf,
+   * but not in the vector that it replaces, are those of the entries that this snapshot itself removed.
    */
   def vectors: Map[String, LeafVectors] = derived.vectors
 
@@ -72,7 +75,7 @@ final private[root] class RootFiles(
     }
   }
 
-  /** Returns whether this snapshot has added an entry. */
+  /** Returns whether this snapshot has added the entry. */
   def isChange(e: ContentEntry): Boolean =
     e.version.status == EntryStatus.Added && e.version.snapshotId.contains(snapshot.snapshotId)
 

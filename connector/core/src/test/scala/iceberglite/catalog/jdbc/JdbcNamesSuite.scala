@@ -78,7 +78,7 @@ class JdbcNamesSuite extends JdbcTests {
     assert(error.getMessage.contains("It has 256 characters; the database supports at most 255"))
   }
 
-  onEach("a location that is too long is rejected, and no files are left", Seq(TestDatabase.Postgres)) { f =>
+  onEach("a location or namespace property that is too long is rejected", Seq(TestDatabase.Postgres)) { f =>
     val catalog = f.open()
     val withLongLocation = unpartitioned().copy(location = Some(s"mem://wh/${"d" * 1000}"))
     val error = intercept[InvalidArgument](catalog.create(Id, withLongLocation))

@@ -115,7 +115,7 @@ class SparkTable(
 
   override def schema: StructType = sparkSchema
 
-  /** The columns with the names of types that Spark does not have. */
+  /** The columns for display, with Iceberg's names of types that Spark does not have ([[SparkTypes.displayed]]). */
   private[iceberglite] def displayedSchema: StructType = SparkTypes.displayed(sparkSchema, resolvedSchema.fields)
 
   override def partitioning: Array[Transform] = in(PartitionTerm.partitioning(table.metadata))

@@ -12,7 +12,7 @@ import iceberglite.catalog.CollectingReporter
 import iceberglite.spark.{SharedSession, SparkCatalog}
 import iceberglite.spec.rest.{MetricsReport, MetricsReportJson}
 
-/** Tests the metrics of statements that a reporter receives. */
+/** Tests the metrics that a reporter receives for statements. */
 class MetricsReportingSuite extends AnyFunSuite with SharedSession {
 
   private def inCatalog(name: String)(body: String => Unit): Unit = {

@@ -72,7 +72,7 @@ class SqlReaderSuite extends AnyFunSuite {
     assert(e.getMessage.contains("---------------------------^^^"))
   }
 
-  test("the message of a syntax error says what was expected") {
+  test("the message of a syntax error says what is wrong, or what was expected") {
     Seq(
       "ALTER TABLE t ADD PARTITION FIELD" -> "near end of input: expected a column or a transform",
       "ALTER TABLE t ADD PARTITION FIELD bucket(" -> "expected a column or a number",

@@ -26,8 +26,8 @@ final class Extent {
   }
 
   /**
-   * Returns the bounds of a column of type geography, if all of its values are points. Edges between points on an
-   * ellipsoid leave the ranges of their coordinates: they bend towards the poles, and may cross the antimeridian.
+   * Returns the bounds of a column of type geography, if all of its values are points. An edge between two points on an
+   * ellipsoid may leave the ranges of the points' coordinates: it bends towards a pole, and may cross the antimeridian.
    * Therefore, values with edges have no bounds. The bounds are also absent if a coordinate is not a valid longitude or
    * latitude.
    */

@@ -24,7 +24,7 @@ import iceberglite.table.Table
  *
  * @param table the table when the query begins
  * @param travel selects the branch or tag that the stream follows; a stream of a fixed snapshot is rejected
- * @param columns returns the columns that a new read of a version of the table has
+ * @param columns returns the columns that a new stream would read from a version of the table
  * @param content the rows that the streams return
  */
 final private[iceberglite] class TableStreams(
@@ -64,7 +64,7 @@ final private[iceberglite] class TableStreams(
     }
   }
 
-  /** Rejects the option for the columns of a stream if the table was resolved without it. */
+  /** Rejects the option for the columns of a stream if the table was resolved without this option. */
   private def rejectIgnoredSchema(session: SparkSession): Unit =
     if (options.containsKey(StreamOptions.SchemaId.key)) content match {
       case TableStreams.Appends => if (!BucketingSettings.hasExtensions(session))

@@ -60,7 +60,7 @@ class OrcBatchesSuite extends FileBatchTests(OrcData) {
     comparisons ++ prefixes ++ Vector(IsNull(column), NotNull(column), In(column, values.toSet))
   }
 
-  test("filters skip row groups without a matching row, and never skip a matching row", Slow) {
+  test("filters skip row groups, but never a row group with a matching row", Slow) {
     val tables = Seq(file(), file("write.orc.stripe-size-bytes" -> "200000", "write.orc.compression-codec" -> "none"))
     var skippedGroups = 0
     for (field <- schema.byId.values.toVector.sortBy(_.id) if field.fieldType.isInstanceOf[PrimitiveType]) {

@@ -51,8 +51,8 @@ trait EpochFixture extends SinkFixture { self: Suite =>
     }
 
   /**
-   * A committer of a table that runs a step after the first load, which precedes the search of an upsert, a step before
-   * the next load, and a step before the first commit.
+   * A committer that runs steps of a test between its calls: one after the first load, which precedes the search of an
+   * upsert, one before the next load, and one before the first commit.
    */
   final protected class Steps(
       t: String,

@@ -112,8 +112,8 @@ class ParquetColumnsSuite extends AnyFunSuite with WriteFixture with AdaptiveSpa
     assert(hasFeature(liteTable) == hasFeature(peerTable))
     assert(hasFeature(liteTable)("s.x").slice(1, 3) == Seq(false, false) && hasFeature(liteTable)("v").head)
     val columns = "value_counts, null_value_counts, nan_value_counts, lower_bounds, upper_bounds"
-    // The column with the id 4 is left out of the value and null counts, because Apache Iceberg counts the values of
-    // floating-point columns differently.
+    // The column with the id 4 (`s.x`) is left out of the value and null counts, because Apache Iceberg counts the
+    // values of floating-point columns differently.
     def metrics(table: String) =
       comparableMaps(listed(table, columns)).map(maps => maps.take(2).map(_ - 4) ++ maps.drop(2))
     assert(metrics(liteTable) == metrics(peerTable))
