@@ -291,7 +291,7 @@ class RewriteDataFiles(NamedTuple):
     rewritten_data_files_count: int
     """Number of data files that were replaced."""
     added_data_files_count: int
-    """Number of data files that replace them."""
+    """Number of new data files."""
     rewritten_bytes_count: int
     """Size of the replaced data files in bytes."""
     failed_data_files_count: int
@@ -317,7 +317,7 @@ class RewritePositionDeleteFiles(NamedTuple):
     rewritten_delete_files_count: int
     """Number of position delete files that were replaced."""
     added_delete_files_count: int
-    """Number of position delete files or deletion vectors that replace them."""
+    """Number of new position delete files or deletion vectors."""
     rewritten_bytes_count: int
     """Size of the replaced files in bytes."""
     added_bytes_count: int
@@ -390,7 +390,7 @@ class Maintain(NamedTuple):
     files_before: int | None
     """Number of files that the step replaces or deletes; snapshots for expire_snapshots."""
     files_after: int | None
-    """Number of files that replace them; remaining snapshots for expire_snapshots."""
+    """Number of files that replace the files in files_before; remaining snapshots for expire_snapshots."""
     bytes_rewritten: int
     """Size of the replaced files in bytes."""
     seconds: float

@@ -26,7 +26,7 @@ final private[catalog] class DropDirectory(io: FileIO, table: String, ownership:
    *
    * @return false if the table does not exist
    * @throws ValidationFailed if the directory may contain files of other tables, or if `gc.enabled` is false
-   * @throws UnreadableFile if the storage cannot read the newest metadata file. It may be intact, and may contain
+   * @throws UnreadableFile if the storage cannot read the newest metadata file. The file may be intact, and may contain
    *   `gc.enabled=false`
    */
   def apply(purge: Boolean): Boolean = {

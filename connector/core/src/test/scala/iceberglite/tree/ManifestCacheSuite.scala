@@ -62,7 +62,7 @@ class ManifestCacheSuite extends AnyFunSuite {
     assert(t.reader.entries(listOf(second).manifests.head).next().sequenceNumber.contains(2L))
   }
 
-  test("the cache stays within its maximum size, and entries that were evicted are read again") {
+  test("the cache stays within its maximum size, and the entries of all manifests can still be read") {
     val cache = new ManifestCache(20000)
     val t = new TestTable(schema, cache = cache)
     (1 to 60).foreach { i =>

@@ -51,7 +51,7 @@ object PartitionsWithSmallFiles {
 
   /**
    * Returns the partitions with at least `min-input-files` small files, and with at least two even if this option is 1.
-   * If the snapshot has added files to very many partitions, only some of them are returned.
+   * If the snapshot has added files to very many partitions, only some of these partitions are examined.
    *
    * @param snapshot the head of a branch
    * @param options the options of a rewrite whose output partition spec is the current partition spec

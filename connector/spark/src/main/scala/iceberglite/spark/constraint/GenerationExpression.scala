@@ -12,7 +12,8 @@ import iceberglite.spec.schema.{GeneratedColumn, Schema}
  * The resolved expression of a generated column.
  *
  * @param target the generated column, as one of the attributes of the table
- * @param value the value that the column must have, with the type of the column, on the attributes of the table
+ * @param value the value that the column must have, with the type of the column, as an expression over the attributes
+ *   of the table
  */
 final private[iceberglite] case class GenerationExpression(
     column: GeneratedColumn,

@@ -37,7 +37,7 @@ object MaintainProcedure extends Procedure {
     Procedure.column(
       "files_after",
       LongType,
-      "Number of files that replace them; remaining snapshots for expire_snapshots",
+      "Number of files that replace the files in files_before; remaining snapshots for expire_snapshots",
       nullable = true
     ),
     Procedure.column("bytes_rewritten", LongType, "Size of the replaced files in bytes"),

@@ -60,7 +60,7 @@ object RewriteDataFilesProcedure extends Procedure {
 
   override val output: StructType = StructType(Seq(
     Procedure.column("rewritten_data_files_count", IntegerType, "Number of data files that were replaced"),
-    Procedure.column("added_data_files_count", IntegerType, "Number of data files that replace them"),
+    Procedure.column("added_data_files_count", IntegerType, "Number of new data files"),
     Procedure.column("rewritten_bytes_count", LongType, "Size of the replaced data files in bytes"),
     Procedure.column("failed_data_files_count", IntegerType, "Number of data files whose rewrite failed"),
     Procedure.column("removed_delete_files_count", IntegerType, "Number of delete files that were removed"),

@@ -39,7 +39,7 @@ object RewritePositionDeleteFilesProcedure extends Procedure {
     Procedure.column(
       "added_delete_files_count",
       IntegerType,
-      "Number of position delete files or deletion vectors that replace them"
+      "Number of new position delete files or deletion vectors"
     ),
     Procedure.column("rewritten_bytes_count", LongType, "Size of the replaced files in bytes"),
     Procedure.column("added_bytes_count", LongType, "Size of the new files or deletion vectors in bytes")

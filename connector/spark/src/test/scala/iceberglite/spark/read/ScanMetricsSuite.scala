@@ -49,7 +49,7 @@ class ScanMetricsSuite extends AnyFunSuite with SharedSession with AdaptiveSpark
       assert(vectors == (if (version == 3) 2 else 0))
     }
 
-  test("equality delete files are counted, and the rows that they delete") {
+  test("equality delete files, and the rows that they delete, are counted") {
     val table = newTable()
     sql(s"CREATE TABLE $table (id bigint, n bigint) USING iceberg TBLPROPERTIES ('format-version' = '2')")
     sql(s"INSERT INTO $table SELECT id, id FROM range(0, 100, 1, 1)")

@@ -92,7 +92,7 @@ class WriteOrderSuite extends AnyFunSuite with WriteFixture {
     assert(messages(error).contains(t.split('.').last) && state(t)._3.contains("none"))
   }
 
-  test("rows are distributed and sorted as ALTER TABLE declares, and files have the id of their sort order") {
+  test("the rows of each file are sorted as ALTER TABLE declares, and files have the id of their sort order") {
     val t = newTable()
     sql(s"CREATE TABLE $t (id BIGINT, data STRING, s STRUCT<x: BIGINT>) USING iceberg PARTITIONED BY (bucket(2, id))")
     def write(): Unit = spark.range(0, 1000, 1, 2)

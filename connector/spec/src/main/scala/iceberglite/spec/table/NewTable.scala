@@ -106,8 +106,8 @@ final case class NewTable(
 private object ReplacementSpec {
 
   /**
-   * Returns the partition spec in which those fields that are also in an existing partition spec have their existing ids
-   * (spec: "Partitioning").
+   * Returns the partition spec in which those fields that are also in an existing partition spec have their existing
+   * ids (spec: "Partitioning").
    */
   def withExistingIds(base: TableMetadata, spec: PartitionSpec): PartitionSpec = {
     val existingFields = base.specs.flatMap(_.fields)

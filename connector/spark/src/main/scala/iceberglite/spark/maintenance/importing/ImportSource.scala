@@ -53,7 +53,8 @@ private[iceberglite] object ImportSource {
    * Returns the source with the given name: a table of Spark's session catalog, or the path of a file or directory such
    * as `` parquet.`/data/t` ``.
    *
-   * @throws InvalidArgument if the text is not a name, or the table is in another catalog, a view, or an Iceberg table
+   * @throws InvalidArgument if the text is not a name, or the table is in another catalog, is a view, or is an Iceberg
+   *   table
    * @throws NotFound if the table does not exist
    * @throws Unsupported if the files of the table are not Parquet, ORC or Avro files
    */
