@@ -20,9 +20,9 @@ sealed abstract private[iceberglite] class AvroSource extends AutoCloseable {
   def fill(bytes: Int): Unit
 
   /**
-   * Moves to a position in the file, which must not be less than the number of bytes consumed so far. If the file is
-   * shorter than the position, either no bytes remain, or the storage reports an error. In the first case, the position
-   * of a stream that cannot seek is the length of the file.
+   * Moves to a position in the file. The position must not be less than the number of bytes consumed so far. If the
+   * file is shorter than the position, either no bytes remain, or the storage reports an error. In the first case, the
+   * position of a stream that cannot seek is the length of the file.
    */
   def seek(target: Long): Unit
 

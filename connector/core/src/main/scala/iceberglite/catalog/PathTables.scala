@@ -9,8 +9,8 @@ import iceberglite.table._
 
 /**
  * Loads and commits tables that are identified by a path: the path of a directory that contains `metadata/`, or the
- * path of one metadata file, which can only be read. The identifier of such a table has the path as its name and no
- * namespace.
+ * path of one metadata file. In the second case, the table can only be read. The identifier of each of these tables has
+ * the path as its name, and no namespace.
  */
 final class PathTables(io: FileIO, environment: Environment = Environment.system) extends Committer {
 

@@ -9,10 +9,10 @@ import iceberglite.spec.types.Type.StructType
 import iceberglite.storage.FileIO
 import iceberglite.tree.{DataFileFields, FilePart, PartFilter, PartitionSpecs, SnapshotFiles}
 
-/** A column of a metadata table whose rows are the entries of manifests. */
+/** A column of a metadata table with one row for each manifest entry. */
 final private[inspect] case class EntryColumn(field: NestedField, value: ManifestEntry => Any)
 
-/** The columns and rows of a metadata table whose rows are the entries of manifests. */
+/** The columns and rows of a metadata table with one row for each manifest entry. */
 sealed private[inspect] trait EntryLayout extends Product with Serializable {
   def columns(files: ContentFileColumns, metrics: ReadableMetrics): Vector[EntryColumn]
 

@@ -30,7 +30,7 @@ trait MetadataTable {
   /** The name of the metadata table in SQL, such as `snapshots`. */
   def name: String
 
-  /** Returns the columns of the metadata table, which may depend on the schema and the partition specs of the table. */
+  /** Returns the metadata table's columns. They may depend on the schema and the partition specs of the table. */
   def schema(table: Table): Schema
 
   /**

@@ -39,7 +39,7 @@ final class BloomFilter private (bytes: Array[Byte]) extends Serializable {
   /** Whether the filter may contain every value. */
   private[iceberglite] def excludesNothing: Boolean = bytes.forall(_ == -1)
 
-  /** Returns the bits of the filter without a copy, which the caller must not change. */
+  /** Returns the filter's own array of bits. The caller must not change the array. */
   private[puffin] def bits: Array[Byte] = bytes
 
   /** Returns the bits of the filter. */

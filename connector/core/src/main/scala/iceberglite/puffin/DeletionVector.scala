@@ -98,7 +98,7 @@ final class DeletionVector private (keys: Array[Int], bitmaps: Array[RoaringBitm
 
   private def containsAll(key: Int, bitmap: RoaringBitmap): Boolean = bitmapOf(key).exists(_.contains(bitmap))
 
-  /** Returns the bitmap of a key, which must not be modified. */
+  /** Returns the bitmap of a key. The bitmap must not be modified. */
   private def bitmapOf(key: Int): Option[RoaringBitmap] = {
     val index = Arrays.binarySearch(keys, key)
     if (index < 0) None else Some(bitmaps(index))

@@ -63,7 +63,7 @@ object DeletionVectorFiles {
    *
    * @param deleted the deleted rows of each data file. Elements without positions are ignored. If there are no other
    *   elements, no file is written
-   * @return a delete file for each vector, which a commit can add to a manifest
+   * @return one delete file entry for each vector, for the commit that adds the deletes
    * @throws InvalidArgument if two elements have the same data file, because a data file can have only one deletion
    *   vector
    */

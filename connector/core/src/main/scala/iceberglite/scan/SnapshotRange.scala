@@ -163,7 +163,7 @@ final private class RangeSearch(table: TableMetadata, head: Option[Snapshot], br
   }
 
   /**
-   * Returns the history of a snapshot, which must reach back to the given time.
+   * Returns the history of a snapshot. The history must reach back to the given time.
    *
    * @throws InvalidArgument if the snapshot that was current at the given time has expired
    */

@@ -90,6 +90,6 @@ private[iceberglite] object VendedTokens {
     hadoopSasToken(host) -> token.stripPrefix("?")
   )
 
-  /** Returns the host of an account, which a server names by its host or only by its name. */
+  /** Returns the host of an account. The server's text is the host, or only the name of the account. */
   private def hostOf(account: String): String = if (account.contains('.')) account else s"$account.dfs.core.windows.net"
 }

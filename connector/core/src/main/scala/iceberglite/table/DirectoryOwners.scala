@@ -87,9 +87,10 @@ final private[table] class DirectoryOwners(
   }
 
   /**
-   * Returns the UUID in a metadata file, which may have none in version 1.
+   * Reads the UUID in a metadata file.
    *
-   * @return absent if the file no longer exists, or if it is no table metadata, like the rest of a failed write
+   * @return `Some(None)` for a file of version 1 without a UUID; absent if the file no longer exists, or if it is no
+   *   table metadata, like the rest of a failed write
    */
   private def uuidIn(file: FileInfo): Option[Option[UUID]] =
     try {

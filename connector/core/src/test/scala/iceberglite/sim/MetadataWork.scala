@@ -18,7 +18,7 @@ import iceberglite.table.action.{
 object MetadataWork {
 
   /**
-   * Table property whose value is the operation number. It identifies commits that contain this number nowhere else.
+   * Table property whose value is the operation number. It identifies commits that do not contain the number otherwise.
    */
   val Marker = "operation"
 

@@ -171,7 +171,7 @@ object TestTable {
   def equalityDeletes(name: String, partition: PartitionTuple = PartitionTuple.Empty, specId: Int = 0): ContentFile =
     file(name, partition, specId).copy(content = Content.EqualityDeletes, equalityIds = Vector(1))
 
-  /** Returns a selector of the files with the given names, which a commit then removes. */
+  /** Returns a selector with which a commit removes the files with the given names. */
   def removing(names: String*): FileSelector = new FileSelector {
     private val paths = names.map(file(_).path).toSet
     override def mightMatch(part: PartSummary): Boolean = part.hasLiveFiles

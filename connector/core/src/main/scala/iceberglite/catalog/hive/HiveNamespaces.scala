@@ -132,7 +132,7 @@ final private[catalog] class HiveNamespaces(
 
   /**
    * Returns the default location of a database in the catalog's warehouse. The Metastore uses the same directory name:
-   * the name of the database, which it stores in lower case, with the suffix `.db`.
+   * the name of the database in lower case, with the suffix `.db`.
    */
   private def inWarehouse(name: String): Option[String] =
     warehouse.map(TableLocations.inside(_, s"${name.toLowerCase(Locale.ROOT)}.db"))

@@ -36,8 +36,8 @@ private[relocate] object RewrittenVersions {
   def nameOf(path: String): String = path.substring(path.lastIndexOf('/') + 1)
 
   /**
-   * Finds versions by the names or paths of their metadata files, which must be the current file or in the table's
-   * metadata log.
+   * Finds versions by the names or paths of their metadata files. Each must be the current metadata file or listed in
+   * the table's metadata log.
    *
    * @throws InvalidArgument if the log has no such version, or if the start version is not before the end version
    * @throws ValidationFailed if a metadata file between the versions does not exist any more

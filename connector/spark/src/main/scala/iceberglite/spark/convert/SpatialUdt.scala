@@ -45,8 +45,9 @@ private[iceberglite] object SpatialUdt {
   private val EdgeAlgorithms = Vector("spherical", "vincenty", "thomas", "andoyer", "karney")
 
   /**
-   * Returns the type with a name and the parameters in parentheses, which may be absent.
+   * Returns the type with a name and parameters.
    *
+   * @param parameters the texts in parentheses after the name; empty if there are no parentheses
    * @throws InvalidArgument if the parameters are not valid
    */
   def of(name: String, parameters: Vector[String]): SpatialUdt = (name, parameters) match {

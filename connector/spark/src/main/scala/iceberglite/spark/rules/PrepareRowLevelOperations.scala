@@ -31,9 +31,9 @@ import iceberglite.spark.table.{RerunAfterRewrite, SparkTable}
 import iceberglite.spec.IcebergError.InvalidArgument
 
 /**
- * Prepares DELETE, UPDATE and MERGE on iceberg-lite tables before Spark rewrites them. Copy-on-write needs the change
- * of each row and, in version 3, also its row lineage columns, which it must write (spec, version 3: "Row Lineage").
- * Spark drops all metadata columns before the write, so this rule turns them into ordinary columns
+ * Prepares DELETE, UPDATE and MERGE on iceberg-lite tables before Spark rewrites these statements. Copy-on-write needs
+ * the change of each row. In version 3, it also writes the row lineage columns of each row (spec, version 3: "Row
+ * Lineage"). Spark drops all metadata columns before the write, so this rule turns these columns into ordinary columns
  * ([[CarriedColumns]]). The rule also records whether each row is processed individually. If so, the tasks that read
  * rows can also write them. In a statement with subqueries, rows are not processed individually, because subqueries
  * become joins, which may shuffle rows.

@@ -158,7 +158,7 @@ private[rules] object PaddedColumn {
   }
 
   /**
-   * Converts a comparison of the padded value to a test of the stored value, which may be stored with or without
+   * Converts a comparison of the padded value to a test of the stored value. The stored value may or may not have
    * padding.
    */
   def test(e: BinaryComparison, text: Expression, length: Int, value: UTF8String): Option[ColumnTest] = {

@@ -65,7 +65,7 @@ final class SharedTable(loaded: Table) extends Committer {
   }
 
   /**
-   * Loads the table that now has this table's name, which may be another table. The loaded version does not become the
+   * Loads the table that now has this table's name. It may be another table. The loaded version does not become the
    * newest version of this object.
    */
   def loadByName(): TableVersion = loaded.committer.reload(loaded.id, newest.version)

@@ -132,8 +132,9 @@ sealed class IcebergWriteBuilder private[iceberglite] (
 }
 
 /**
- * Builds the writes of a query with key columns, which may also be a streaming query in update mode. Spark 3.5 calls
- * the same methods for append and update mode; for update mode, it only requires `SupportsStreamingUpdateAsAppend`.
+ * Builds the writes of a query with key columns. The query may be a streaming query, also in update mode. Spark 3.5
+ * calls the same methods for append and update mode; for update mode, it only requires
+ * `SupportsStreamingUpdateAsAppend`.
  */
 final class UpsertWriteBuilder private[table] (
     table: Table,

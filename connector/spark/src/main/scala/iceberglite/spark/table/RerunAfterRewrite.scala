@@ -79,7 +79,7 @@ private[iceberglite] object RerunAfterRewrite {
       case o: OverwriteByExpression if changesTable(o.table) => () => renewedOverwrite(o)
     }.map(new RerunAfterRewrite(_))
 
-  /** Whether a metadata column is part of the position of a row, which a compaction changes. */
+  /** Whether a metadata column is part of a row's position. Compaction changes positions. */
   private def isPosition(name: String): Boolean = name == FilePath.name || name == Position.name
 
   /** Whether a source, a subquery or the condition of an overwrite uses positions of rows. */

@@ -120,7 +120,7 @@ final private[iceberglite] case class CommitSettings(
 )
 
 /**
- * The plan of a write, which the driver creates before tasks process rows.
+ * The plan of a write. The driver creates the plan before tasks process rows.
  *
  * @param advisorySize the number of bytes of shuffled rows for one task
  */
@@ -134,8 +134,8 @@ final private[iceberglite] case class WritePlan(
 ) {
 
   /**
-   * Returns the plan for new or changed rows, which must satisfy the constraints of the table and have the values of
-   * its generated columns.
+   * Returns the plan for new or changed rows. These rows must satisfy the constraints of the table, and have the values
+   * of its generated columns.
    */
   def withConstraints: WritePlan =
     copy(rows = rows.copy(check = WriteConstraints.of(table, rows.input), isChecked = true))

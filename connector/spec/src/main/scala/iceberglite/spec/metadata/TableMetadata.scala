@@ -114,8 +114,8 @@ sealed abstract case class TableMetadata private (
   }
 
   /**
-   * Returns the metadata that a task needs to read the files of one snapshot: without other snapshots, logs, references
-   * and statistics, which can be large. It must not be written.
+   * Returns the metadata that a task needs to read the files of one snapshot. Other snapshots, logs, references and
+   * statistics can be large, so they are omitted. This metadata must not be written.
    */
   def forReading(snapshot: Snapshot): TableMetadata = copy(
     currentSnapshotId = None,

@@ -13,8 +13,8 @@ sealed trait ColumnSource[+A]
 object ColumnSource {
 
   /**
-   * A value from the file's metadata, such as the value of an identity partition field, which may be null, or the path
-   * of the file.
+   * A value from the file's metadata, such as the path of the file or the value of an identity partition field. This
+   * value may be null.
    */
   final case class Constant[A](value: A) extends ColumnSource[A]
 

@@ -7,7 +7,7 @@ import iceberglite.spark.conf.EngineSummary
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.table.Table
 
-/** Adds the files of a source to a table, which may be staged. */
+/** Adds the files of a source to a table. The table may be staged. */
 final private[iceberglite] class SourceImport(session: SparkSession, table: Table) {
   private val caseSensitive = session.sessionState.conf.caseSensitiveAnalysis
   private val text = new PartitionText(session)

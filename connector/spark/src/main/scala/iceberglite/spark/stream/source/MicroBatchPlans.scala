@@ -15,7 +15,7 @@ final private[iceberglite] case class MicroBatchRows(relation: StreamingDataSour
   override def computeStats(): Statistics = relation.stats
 }
 
-/** The rows of a query on [[MicroBatchRows]] as rows of a stream, which the rest of the streaming query processes. */
+/** The result of a query on [[MicroBatchRows]], as rows of a stream for the rest of the streaming query. */
 final private[iceberglite] case class MicroBatchResult(child: LogicalPlan) extends UnaryNode {
   override def output: Seq[Attribute] = child.output
   override def isStreaming: Boolean = true

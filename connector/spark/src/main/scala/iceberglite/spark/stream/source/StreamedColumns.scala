@@ -34,7 +34,7 @@ private[iceberglite] object StreamedColumns {
     override def current(travel: TimeTravel, table: TableMetadata): Schema = travel.schema(table)
   }
 
-  /** The columns of a schema of the table, which a streaming query keeps when columns are added or dropped. */
+  /** The columns of one schema of the table. A streaming query keeps this schema when columns are added or dropped. */
   final case class OfSchema(schemaId: Int) extends StreamedColumns {
     override def read(travel: TimeTravel, table: TableMetadata): Schema =
       table.schemas.find(_.schemaId == schemaId).getOrElse(throw InvalidArgument(
