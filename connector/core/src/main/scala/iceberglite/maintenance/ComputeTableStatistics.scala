@@ -65,8 +65,8 @@ object ComputeTableStatistics {
    * Returns the blobs to copy to a new statistics file of the snapshot if only its Bloom indexes are computed. If the
    * snapshot has a statistics file, which the new file replaces, all blobs except Bloom indexes are copied from the
    * existing file. If [[fileOf]] returns the file of an ancestor, the sketches in this file are copied too. The blobs
-   * keep the id of the snapshot that they describe. Sketches of an ancestor that cannot be read are omitted, because the
-   * ancestor's file remains. In an encrypted table, files without a key are omitted, because their content is not
+   * keep the id of the snapshot that they describe. Sketches of an ancestor that cannot be read are omitted, because
+   * the ancestor's file remains. In an encrypted table, files without a key are omitted, because their content is not
    * authentic.
    *
    * @throws ValidationFailed if the file that is replaced cannot be read, so that its blobs would be lost

@@ -9,7 +9,7 @@ import iceberglite.table.TableIdentifier
 /**
  * Drops a namespace together with its contents: first the namespaces in it, then its views, then its tables, and then
  * the namespace itself. Each object is dropped separately. After a failure, the objects that were dropped before remain
- * dropped. The error lists up to 20 of them, and up to 20 of the objects that were not dropped.
+ * dropped. The error lists up to 20 dropped objects, and up to 20 other objects.
  *
  * @param catalogName the name of the catalog in the session
  * @param dropTable drops a table, as DROP TABLE without PURGE does

@@ -16,7 +16,7 @@ private[changelog] object ChangelogFilter {
 
   private val changelogColumnIds = CommitScan.changelogColumns.map(_.id).toSet
 
-  /** Returns the filter, or `None` if the filter uses columns of both kinds. */
+  /** Returns the filter, or `None` if the filter uses columns of the table and of the changelog. */
   def of(filter: ConvertedFilter): Option[ChangelogFilter] = filter.expression.fieldIds match {
     case ids if ids.forall(changelogColumnIds) => Some(OnChangelogColumns(filter))
     case ids if !ids.exists(changelogColumnIds) => Some(OnTableColumns(filter))

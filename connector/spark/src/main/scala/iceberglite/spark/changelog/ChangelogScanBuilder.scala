@@ -57,7 +57,7 @@ final class ChangelogScanBuilder(
 
   /**
    * Pushes filters down. A filter on the changelog's columns selects commits, and a filter on the table's columns
-   * selects files. A filter on columns of both kinds is left to Spark.
+   * selects files. A filter on columns of the changelog and of the table is left to Spark.
    *
    * @return the filters that Spark has to apply to the rows
    */

@@ -99,7 +99,7 @@ private[iceberglite] object WritingJob {
 
   /**
    * Waits until the listener has received all events that are in the queue of Spark's scheduler now. The scheduler
-   * handles events in their order, so the start of a new job follows them.
+   * handles events in their order, so the start of a new job follows these events.
    */
   private def awaitScheduler(context: SparkContext, tasks: RunningTasks, deadline: Long): Boolean = {
     val nothing = (_: Iterator[Int]) => ()

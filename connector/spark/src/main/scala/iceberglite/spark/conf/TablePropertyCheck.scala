@@ -14,8 +14,8 @@ object TablePropertyCheck {
 
   /**
    * The reserved keys with which a table can be created, although their values are not used. `ALTER TABLE` rejects
-   * them. The key `current-snapshot-id` is missing here, because `SHOW CREATE TABLE` prints it, and running the printed
-   * statement must not log a warning.
+   * these keys. The key `current-snapshot-id` is missing here, because `SHOW CREATE TABLE` prints it, and running the
+   * printed statement must not log a warning.
    */
   private val computed = TableProperty.Reserved - "current-snapshot-id"
 

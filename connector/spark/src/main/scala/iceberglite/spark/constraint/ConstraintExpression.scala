@@ -115,11 +115,11 @@ private[iceberglite] object ConstraintExpression {
   }
 
   /**
-   * Requires that a new condition has the meaning that it has in the session that adds it. Texts are parsed with the
-   * default settings of Spark.
+   * Requires that a new condition means the same in all sessions as in the session that adds it. All sessions parse
+   * conditions with the default settings of Spark.
    *
-   * @throws InvalidArgument if the text contains double quotes, and the session reads them as quotes of identifiers, or
-   *   backslashes, and the session reads them as part of strings
+   * @throws InvalidArgument if the text contains double quotes and the session reads double quotes as quotes of
+   *   identifiers, or if the text contains backslashes and the session reads backslashes as part of strings
    */
   def requireSameInAllSessions(constraint: CheckConstraint, table: String): Unit =
     requireSameInAllSessions(textOf(constraint, table))

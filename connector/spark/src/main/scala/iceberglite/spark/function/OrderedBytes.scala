@@ -44,8 +44,8 @@ private[iceberglite] object OrderedBytes {
     if (orNull == null) zeros(NumberBytes) else ofLong(value ^ Long.MinValue)
 
   /**
-   * Converts a floating-point number. The bits of negative numbers are inverted, and other numbers are ordered after
-   * them.
+   * Converts a floating-point number. The bits of negative numbers are inverted, and only the sign bit of other
+   * numbers is inverted, so that other numbers are ordered after negative numbers.
    */
   private def real(value: Number): Array[Byte] = {
     val bits = java.lang.Double.doubleToLongBits(value.doubleValue)
@@ -76,8 +76,8 @@ private[iceberglite] object OrderedBytes {
   private val MaxSpread = 8
 
   /**
-   * For each number of columns n, and each value of a byte: the bits of the byte with n - 1 zero bits after each of
-   * them.
+   * For each number of columns n, and each value of a byte: the bits of the byte with n - 1 zero bits after each
+   * bit.
    */
   private val spread: Array[Array[Long]] = Array.tabulate(MaxSpread + 1, 256) { (columns, byte) =>
     (0 until 8).iterator.map(bit => (byte >> bit & 1).toLong << (bit * columns + columns - 1)).sum

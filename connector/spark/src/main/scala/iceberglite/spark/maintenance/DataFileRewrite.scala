@@ -154,9 +154,9 @@ final private[iceberglite] class DataFileRewrite(
       writeCommit: WriteCommit
   ): Table = {
     val tasks = batch.flatMap(_.tasks)
-    // If another commit has deleted rows of the replaced files, these rows are deleted from the new files too. In
-    // packed files, whose rows have the order of the replaced files, they are found by position. `RowSearch` searches
-    // only the other new files, so that it does not find an equal row of a packed file.
+    // If another commit has deleted rows of the replaced files, these rows are deleted from the new files too. The
+    // rows of packed files have the order of the replaced files, so these files are searched by position. `RowSearch`
+    // searches only the other new files, so that it does not find an equal row of a packed file.
     val packed = rewritten.packed.flatMap(_.written).map(_.path).toSet
     val search = new RowSearch(session, table, snapshot, tasks, rewritten.files.filterNot(f => packed(f.path)))
     try {

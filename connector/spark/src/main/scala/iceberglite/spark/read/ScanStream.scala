@@ -12,9 +12,9 @@ private[iceberglite] trait ScanStream extends MicroBatchStream {
   def lastBatch: ScanReport
 
   /**
-   * Returns the number of rows of the batch that Spark optimizes now. Absent if it is unknown: after a restart, Spark
-   * optimizes the plan of the first batch before the stream plans its files, and some delete files must be read to
-   * count the rows that they delete.
+   * Returns the number of rows of the batch that Spark optimizes now. Absent if the number is unknown: after a restart,
+   * Spark optimizes the plan of the first batch before the stream plans its files, and some delete files must be read
+   * to count the rows that they delete.
    */
   def plannedRows: Option[Long]
 
@@ -25,8 +25,8 @@ private[iceberglite] trait ScanStream extends MicroBatchStream {
   def hideRows(): Unit
 
   /**
-   * How the rows of a micro-batch are computed from the rows that the stream reads; absent if they are the same. Spark
-   * computes them only in sessions with the SQL extensions.
+   * How the rows of a micro-batch are computed from the rows that the stream reads; absent if no computation is
+   * necessary. Spark computes the rows only in sessions with the SQL extensions.
    */
   def changeView: Option[ChangeView]
 

@@ -50,8 +50,8 @@ private[rowlevel] object StatementRequirements {
 
   /**
    * Returns the distribution of the new rows of merge-on-read, and of the positions of the deleted rows. By default,
-   * both are grouped by partition, because there are usually few rows, and each task that receives rows of a partition
-   * writes its own files. If a single task reads all rows, they are not distributed.
+   * new rows and positions are grouped by partition, because there are usually few, and each task that receives rows of
+   * a partition writes its own files. If a single task reads all rows, nothing is distributed.
    *
    * @param rowPlan the plan for writing new rows; absent for DELETE, which has no new rows
    * @param isOneTask whether one task reads all the rows, and no shuffle precedes the write

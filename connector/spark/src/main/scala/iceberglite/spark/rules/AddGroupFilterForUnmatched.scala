@@ -129,9 +129,9 @@ object AddGroupFilterForUnmatched extends Rule[LogicalPlan] with PredicateHelper
 
 /**
  * Divides the query of [[AddGroupFilterForUnmatched]] into two queries: one for the files with a row that has a match
- * in the source, and one for the files with a row that satisfies another condition. Each can then skip files: the first
- * one by the keys of the source, and the second one by the constants of the condition. A single query with both
- * conditions would read all files. Spark has already turned the search for a match into a join.
+ * in the source, and one for the files with a row that satisfies another condition. Each query can then skip files: the
+ * first query by the keys of the source, and the second query by the constants of the condition. A single query for
+ * matches and the other condition would read all files. Spark has already turned the search for a match into a join.
  *
  * The second query also evaluates its condition on rows that have a match, for which the statement does not evaluate
  * it. Therefore the query is divided only if the condition cannot fail: `100 / n > 5` fails for a row with `n = 0`.

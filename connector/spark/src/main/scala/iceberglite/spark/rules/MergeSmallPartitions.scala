@@ -18,9 +18,9 @@ import org.apache.spark.sql.internal.SQLConf
 import iceberglite.spark.stream.sink.IcebergStreamingWrite
 
 /**
- * Merges small shuffle partitions of a micro-batch before they are written. Spark does this for batches with adaptive
- * execution, which it disables for streams. Without this rule, a micro-batch into a sorted table would write up to
- * `spark.sql.shuffle.partitions` files, however small it is.
+ * Merges small shuffle partitions of a micro-batch before they are written. Spark merges partitions with adaptive
+ * query execution, which it disables for streams. Without this rule, a micro-batch into a sorted table would write up
+ * to `spark.sql.shuffle.partitions` files, however small the micro-batch is.
  */
 object MergeSmallPartitions extends ColumnarRule {
 

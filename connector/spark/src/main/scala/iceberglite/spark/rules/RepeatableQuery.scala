@@ -19,9 +19,9 @@ import iceberglite.spark.session.PinnableTable
  * database or a stream returns may differ between runs.
  *
  * Exception: sums and averages of floating-point numbers are accepted, although their last bits can differ between
- * runs. This has no effect on a statement that only stores them. If a condition compares them, and its result depends
- * on the last bits, the runs can disagree about a row. Then a MERGE can insert a row that has a match, or skip a row
- * without a match. A copy-on-write UPDATE with Python functions can lose or duplicate a row.
+ * runs. This has no effect on a statement that only stores such numbers. If the result of a condition depends on the
+ * last bits of such a number, the runs can disagree about a row. Then a MERGE can insert a row that has a match, or
+ * skip a row without a match. A copy-on-write UPDATE with Python functions can lose or duplicate a row.
  */
 private[rules] object RepeatableQuery {
 

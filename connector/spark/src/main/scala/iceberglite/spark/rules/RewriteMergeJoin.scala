@@ -200,9 +200,9 @@ object RewriteMergeJoin extends Rule[LogicalPlan] with JoinSelectionHelper {
 
     /**
      * Collects new rows in few tasks, so that they are written to few files, unless all rows are distributed before the
-     * write. The new rows of a small source go to one task. The new rows of a larger source are shuffled. Without
-     * adaptive query execution, for example in a micro-batch of a stream, they are not shuffled, because a shuffle
-     * would distribute them over many tasks.
+     * write. The new rows of a small source go to one task. The new rows of a larger source are shuffled if adaptive
+     * query execution is enabled. Otherwise, for example in a micro-batch of a stream, a shuffle would distribute the
+     * rows over many tasks.
      */
     private def combineNewRows(rows: LogicalPlan, source: LogicalPlan): Joined =
       if (analysis.changesPartitions) Joined(rows)

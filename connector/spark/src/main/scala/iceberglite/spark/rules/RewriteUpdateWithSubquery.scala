@@ -15,7 +15,7 @@ import iceberglite.spark.table.SparkTable
 /**
  * Evaluates the condition of a copy-on-write UPDATE with a subquery once for each row. Spark itself runs two queries:
  * one for rows that change, and one for rows that do not change. These queries read the files to rewrite twice. If the
- * results of the subquery differ between them, rows are lost or duplicated.
+ * subquery has different results in the two queries, rows are lost or duplicated.
  *
  * With this rule, a Python function in the new values would run on all rows, regardless of the condition. Therefore, an
  * UPDATE with Python functions is left to Spark if the results of its subqueries cannot differ.

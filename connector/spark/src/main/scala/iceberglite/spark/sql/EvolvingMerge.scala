@@ -46,9 +46,9 @@ final private[iceberglite] case class EvolvingMerge(
 /**
  * Adds columns to the target table of a MERGE, and widens the types of existing columns. Source columns that the table
  * lacks are added if `UPDATE SET *`, `INSERT *` or an assignment to a column of the same name uses them. The table in
- * the plan has the new columns immediately; the commit of the rows adds them to the table in the catalog. Table columns
- * that the source lacks keep their values in existing rows. In new rows, these columns have their default values, or
- * null.
+ * the plan has the new columns immediately; the commit of the rows adds these columns to the table in the catalog.
+ * Table columns that the source lacks keep their values in existing rows. In new rows, these columns have their default
+ * values, or null.
  */
 object EvolvingMerge extends Rule[LogicalPlan] {
 
@@ -91,8 +91,8 @@ object EvolvingMerge extends Rule[LogicalPlan] {
   }
 
   /**
-   * Returns the source columns, including fields of structs, that the MERGE actions assign. They are added to the table
-   * if it lacks them; existing columns of the table are widened to their types.
+   * Returns the source columns, including fields of structs, that the MERGE actions assign. If the table lacks such a
+   * column, it is added; otherwise the table's column is widened to the type of the source column.
    */
   private def columnsToMerge(m: EvolvingMerge): StructType = {
     val source = StructType(m.source.output.map(a => StructField(a.name, a.dataType)))

@@ -13,8 +13,8 @@ import iceberglite.spec.types.Type.{ListType, MapType, StructType}
 
 /**
  * Checks the geometries of new rows in a write that also copies rows of existing files. In other writes, the writers of
- * the files check all geometries. Here they cannot, because a copied row may have a value that is not WKB and that
- * another writer has written.
+ * the files check all geometries. In such a write, they cannot check all geometries, because a copied row may have a
+ * value that is not WKB and that another program has written.
  *
  * @param rowId the index of the row id, which copied rows have and new rows do not have; -1 if all rows are checked
  */
