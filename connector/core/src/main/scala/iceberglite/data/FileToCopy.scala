@@ -8,8 +8,8 @@ package iceberglite.data
 final case class FileToCopy(path: String, lineage: Option[InheritedLineage])
 
 /**
- * The metadata of a data file from which a row gets its row id and its last updated sequence number, if the file does
- * not store them (spec, version 3: "Row Lineage").
+ * The metadata of a data file from which rows inherit the row id and the last updated sequence number if the file does
+ * not store these values (spec, version 3: "Row Lineage").
  *
  * @param firstRowId the row id of the first row of the file
  * @param sequenceNumber the data sequence number of the file

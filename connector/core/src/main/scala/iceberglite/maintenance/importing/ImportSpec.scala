@@ -7,7 +7,7 @@ import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.{Literal, NestedField}
 
 /**
- * The partition spec of imported files, whose fields are the partition columns of the source.
+ * The partition spec of imported files. Its fields are the partition columns of the source.
  *
  * @param columns the table's columns, by their names in the source
  * @param parse converts the text of a partition value to a value of a column; absent if the text is not valid

@@ -118,7 +118,8 @@ final private[root] class RootMaintenance(
 
   /**
    * Returns the entries of the root with new leaves instead of the replaced leaves and their deletion vectors. A delete
-   * manifest that references a replaced data manifest references the new one instead, if a single one lists all files.
+   * manifest that references a replaced data manifest references the new data manifest instead, if a single new data
+   * manifest lists all files.
    *
    * @param replacements for each replaced leaf, the new leaf that lists all of its files; `None` if several new leaves
    *   list them, or if it has no live files

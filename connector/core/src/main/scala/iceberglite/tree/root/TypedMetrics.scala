@@ -53,7 +53,7 @@ abstract private[root] class TypedMetrics extends DecodedMetrics {
     EntryMetrics.of(ids.iterator.map(id => id -> stats(id)).toMap)
   }
 
-  /** Prepares calls of [[stats]] for the given columns, which is faster than to load each of them on its own. */
+  /** Prepares calls of [[stats]] for the given columns. This is faster than to load the columns one by one. */
   protected def prepare(ids: Set[Int]): Unit
 
   /** Returns the object that Java serialization writes. */

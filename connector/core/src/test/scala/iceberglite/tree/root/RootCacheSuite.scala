@@ -43,7 +43,7 @@ class RootCacheSuite extends AnyFunSuite {
     ()
   }
 
-  test("a commit reads only the leaves whose files it may remove, and each of them once for all deletion vectors") {
+  test("a commit reads only leaves with files that it may remove, and each such leaf once for all deletion vectors") {
     val t = newTable(new ManifestCache(64L << 20))
     append(t, files: _*)
     assert(reads(t)(append(t, file("e"))) == 0)

@@ -9,9 +9,10 @@ import iceberglite.spec.view.{ViewLogEntry, ViewMetadata}
  * The JSON form of a view metadata file (view spec: "View Metadata").
  *
  * In an early form of the specification (view spec: "Appendix A"), the schema id, the default catalog and the default
- * namespace belong to the representations of a version instead of the version itself. They are read from the version
- * or, if the version lacks them, from its representations, and are written to both. The names and comments of columns
- * are in the schema and, for readers of the early form, also in the representations.
+ * namespace belong to the representations of a version instead of the version itself. These values are read from the
+ * version or, if the version lacks them, from its representations. They are written to the version and to its
+ * representations. The names and comments of columns are in the schema and, for readers of the early form, also in the
+ * representations.
  */
 object ViewMetadataJson extends JsonFormat[ViewMetadata] {
   private val Uuid = "view-uuid"

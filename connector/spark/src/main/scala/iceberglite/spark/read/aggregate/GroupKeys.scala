@@ -48,7 +48,7 @@ final private[aggregate] class GroupKeys(columns: Vector[StatisticsColumn]) {
 private object GroupKeys {
   private val NoColumns: Option[Vector[Option[Literal]]] = Some(Vector.empty)
 
-  /** Converts -0.0 to 0.0, because SQL puts both into one group. */
+  /** Converts -0.0 to 0.0, because SQL puts the two zeros into one group. */
   private def normalize(value: Literal): Literal = value match {
     case FloatLiteral(v) if v == 0.0f => FloatLiteral(0.0f)
     case DoubleLiteral(v) if v == 0.0 => DoubleLiteral(0.0)

@@ -15,7 +15,7 @@ import iceberglite.spec.types.Literal
  * these files are skipped too.
  *
  * @param rows the number of requested rows. All rows of the files are candidates, because Spark applies no filter to
- *   them.
+ *   these rows
  */
 final private[limit] class TopNFiles(order: RowOrder, rows: Long) {
 

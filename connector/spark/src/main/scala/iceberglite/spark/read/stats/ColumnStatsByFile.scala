@@ -60,8 +60,8 @@ final private[read] class ColumnStatsByFile(column: StatisticsColumn, metadata: 
 
   /**
    * Returns the bounds of the values. NaN is the greatest value, but written bounds do not include it; therefore, a
-   * column with NaN has no upper bound. If a writer did not count NaN values, its bounds are not used, because a NaN
-   * may have affected them.
+   * column with NaN has no upper bound. If a writer did not count NaN values, the bounds are not used, because NaN
+   * values may have affected the bounds.
    */
   private def bounds(metrics: Metrics): (Option[Literal], Option[Literal]) = column.fieldType match {
     // Bounds of UUIDs are not used, because writers compare UUIDs in different orders. Bounds of the other four types

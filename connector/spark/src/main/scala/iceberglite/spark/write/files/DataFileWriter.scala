@@ -37,7 +37,7 @@ private[iceberglite] trait NewDataFiles extends AutoCloseable {
 
   /**
    * Prepares new files that will contain the rows of existing files in the same order. [[DataFileCopies.write]] writes
-   * them; absent if the rows must be read and written one by one.
+   * the new files. The result is absent if the rows must be read and written one by one.
    *
    * @param files the existing files, at least one, which have the format of the new files
    * @param targetSize the target size of a new file in bytes

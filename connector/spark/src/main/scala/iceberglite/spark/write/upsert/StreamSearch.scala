@@ -33,7 +33,7 @@ final private[upsert] case class ReplacedRows(
 /**
  * Finds the rows that a micro-batch replaces, if few data files may contain them.
  *
- * @param maxBytes the maximum size of these files and their earlier deletes, in bytes; 0 for no search
+ * @param maxBytes the maximum size of these data files and their earlier delete files, in bytes; 0 for no search
  */
 final private[iceberglite] case class StreamSearch(session: SparkSession, maxBytes: Long) {
 
@@ -44,8 +44,8 @@ final private[iceberglite] case class StreamSearch(session: SparkSession, maxByt
   /**
    * Finds the rows and writes their positions.
    *
-   * @param keys returns the keys of the upsert, as equality delete files that are not committed. It may read files of
-   *   the snapshot, which an expiration may have deleted
+   * @param keys returns the keys of the upsert, as equality delete files that are not committed. The function may read
+   *   files of the snapshot. An expiration may have deleted these files
    * @param snapshot the snapshot to search; absent if the table has none
    * @param write the write of the micro-batch
    * @return absent if too many files may contain the keys, or if the snapshot expired during the search

@@ -7,8 +7,8 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.spark.error.StatementError
 
 /**
- * Tests streams whose table is replaced, or dropped and created again. A query cannot continue with its checkpoint
- * then, even if the new table has other columns, which alone would only require a restart.
+ * Tests streams whose table is replaced, or dropped and created again. Then a query cannot continue with its
+ * checkpoint, even if the new table also has other columns. A change of the columns alone would only require a restart.
  */
 class ReplacedTableStreamSuite extends AnyFunSuite with SourceFixture {
 
