@@ -97,8 +97,8 @@ object MetadataTree {
   }
 
   /**
-   * Returns the layout of a snapshot's tree. A version 1 snapshot without a manifest list, whose manifests are listed
-   * in table metadata, has the oldest layout.
+   * Returns the layout of a snapshot's tree. A version 1 snapshot without a manifest list has the oldest layout: table
+   * metadata lists its manifests.
    */
   private def of(snapshot: Snapshot, table: TreeTable): MetadataTree = snapshot.manifestList match {
     case Some(path) if MetadataTrees.all.size > 1 =>

@@ -18,7 +18,7 @@ import iceberglite.spec.update.MetadataUpdate
 import iceberglite.table.{Table, TableVersion, TestTables}
 import iceberglite.table.action.{ExpireOptions, ExpireSnapshots, RemoveStatistics}
 
-/** Tests statistics files of encrypted tables, whose keys other engines and servers do not preserve. */
+/** Tests statistics files of encrypted tables. Other engines and servers do not preserve the keys of these files. */
 class EncryptedStatisticsSuite extends AnyFunSuite with EncryptedTables {
   private val sketch = ThetaSketch.newBuilder.result()
 

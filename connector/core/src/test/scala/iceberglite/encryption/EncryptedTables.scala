@@ -17,7 +17,7 @@ import iceberglite.table.{Table, TableIdentifier}
 import iceberglite.table.TestTables._
 import iceberglite.table.action.FastAppend
 
-/** Encrypted tables in a file-system catalog, whose master keys are in a key store file. */
+/** Encrypted tables in a file-system catalog. Their master keys are in a key store file. */
 trait EncryptedTables extends TemporaryDirectory { self: Suite =>
   protected val id = TableIdentifier(Vector("db"), "t")
   protected val masterKeys =

@@ -6,7 +6,7 @@ import org.apache.iceberg.io.{FileIO, LocationProvider}
 import iceberglite.spec.json.TableMetadataJson
 import iceberglite.spec.metadata.TableMetadata
 
-/** An in-memory table of Apache Iceberg, whose first metadata iceberg-lite has written. */
+/** An in-memory table of Apache Iceberg. iceberg-lite has written its first metadata. */
 final class PeerTable(start: TableMetadata) extends TableOperations {
   private var metadata = TableMetadataParser.fromJson("/t/metadata/v1.json", TableMetadataJson.toJson(start))
 

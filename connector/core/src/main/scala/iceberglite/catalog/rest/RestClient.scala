@@ -126,7 +126,7 @@ final private[catalog] class RestClient private (
   private def isThisServer(uri: URI): Boolean =
     uri.getScheme == settings.server.getScheme && uri.getRawAuthority == settings.server.getRawAuthority
 
-  /** Sends a request for a token, whose form contains secrets. */
+  /** Sends a request for a token. The form in the request contains secrets. */
   def requestToken(call: HttpCall, secrets: Vector[String]): RestResponse = {
     val server = RestSettings.redacted(call.uri)
     def failed(reason: String) = StorageFailed("get a token from", Place.Server(server), reason)

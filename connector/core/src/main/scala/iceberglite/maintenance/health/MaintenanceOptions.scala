@@ -8,7 +8,7 @@ import iceberglite.spec.metadata.TableMetadata
  * Options of the maintenance of a table.
  *
  * @param maxBytes the maximum number of bytes to rewrite; absent for no limit
- * @param maxSeconds the time limit in seconds. After it, no further step begins, and a running rewrite begins no
+ * @param maxSeconds the time limit in seconds. After this time, no further step begins, and a running rewrite begins no
  *   further batch of file groups; absent for no limit
  * @param removesOrphans whether orphan files are searched for and removed
  * @param rewriteOptions the options of the rewrite of data files

@@ -33,7 +33,7 @@ object ReadRows {
  *
  * @param added data files and delete files. A deletion vector contains all deleted positions of its data file,
  *   including those in position delete files
- * @param removed data files that the writer has replaced, and delete files that it has merged into the new delete files
+ * @param removed data files that the writer has replaced, and delete files whose deletes the new delete files contain
  * @param isolation the concurrent changes to reject; if absent, only the validity of the snapshot is checked, and the
  *   last writer wins
  * @param read the rows that the statement reads

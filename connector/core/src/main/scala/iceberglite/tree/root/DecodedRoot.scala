@@ -42,8 +42,8 @@ private[root] object DecodedRoot {
   private val ColumnBytes = 300L
 
   /**
-   * Returns the key of a root. The entries also depend on the snapshot, whose id they may inherit, and on the columns
-   * and partition specs, because a bound has the type that its column had when the entry was decoded.
+   * Returns the key of a root. The entries also depend on the snapshot, because they may inherit its id, and on the
+   * columns and partition specs, because a bound has the type that its column had when the entry was decoded.
    */
   def key(table: TreeTable, snapshotId: Long, path: String, columns: StatsColumns): RootKey =
     RootKey(table.io, path, (snapshotId, columns.all, table.specs))

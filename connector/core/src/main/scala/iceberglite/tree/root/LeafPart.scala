@@ -16,7 +16,7 @@ import iceberglite.tree.manifestlist.{ManifestPart, Manifests, RowIdAssigner}
  * @param removed the bytes of the manifest's deletion vector; empty if it has none
  * @param listed the bytes of a deletion vector with the positions of the entries that the part lists; absent if it
  *   lists all entries that are not removed
- * @param taskKey the key of an encrypted manifest in a task, whose entry has no key metadata
+ * @param taskKey the key of an encrypted manifest, only in a task, because the entry in a task has no key metadata
  */
 final private[root] class LeafPart(
     val leaf: ContentEntry,

@@ -8,8 +8,8 @@ import iceberglite.tree._
 /**
  * Writes the trees of version 4 in tables of version 3 too, so that all suites for version 3 run with such trees. The
  * limits are so low that commits of small tests move files from the root to leaves, rewrite and merge leaves, and move
- * deletion vectors of leaves to Puffin files. Tables of versions 1 and 2 have manifest lists, whose manifests an
- * upgrade to version 3 keeps as leaves.
+ * deletion vectors of leaves to Puffin files. Tables of versions 1 and 2 have manifest lists. An upgrade to
+ * version 3 keeps the manifests of these lists as leaves.
  */
 object SmallRoots extends MetadataTree {
   private val limits = RootLimits(

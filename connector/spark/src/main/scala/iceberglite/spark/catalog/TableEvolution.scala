@@ -122,7 +122,7 @@ object TableEvolution {
 
   private def isColumn(change: TableChange): Boolean = change.isInstanceOf[TableChange.ColumnChange]
 
-  /** Converts a plan of Spark, whose names need not be resolved; absent for a plan that is not supported. */
+  /** Converts a plan of Spark. Its names need not be resolved. The result is absent if the plan is not supported. */
   private def changesOf(plan: LogicalPlan): Option[Seq[TableChange]] = plan match {
     case AddColumns(_, columns) => Some(columns.map(addition))
     case RenameColumn(_, column, newName) => Some(Seq(TableChange.renameColumn(column.name.toArray, newName)))
@@ -135,7 +135,7 @@ object TableEvolution {
     case _ => None
   }
 
-  /** Converts the addition of a column, whose names need not be resolved. */
+  /** Converts the addition of a column. The column's name need not be resolved. */
   def addition(column: QualifiedColType): TableChange = TableChange.addColumn(
     column.name.toArray,
     column.dataType,

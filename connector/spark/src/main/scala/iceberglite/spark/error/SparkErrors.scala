@@ -166,8 +166,8 @@ object SparkErrors {
 }
 
 /**
- * Adds the parameters of the condition and the position in the statement to an exception of Spark, whose constructor
- * accepts only a message.
+ * Adds the parameters of the condition and the position in the statement to an exception of Spark that can be created
+ * only with a message.
  */
 sealed private trait Described extends SparkThrowable {
   protected def condition: ErrorCondition

@@ -69,7 +69,7 @@ final private[rowlevel] class CopyOnWriteScan(inner: IcebergScan, context: State
 
   override def filterAttributes(): Array[NamedReference] = in(Array(Expressions.column(MetadataColumns.FilePath.name)))
 
-  /** Restricts the statement to the files with a row to change, whose paths Spark passes as a runtime filter. */
+  /** Restricts the statement to the files with a row to change. Spark passes their paths as a runtime filter. */
   override def filter(predicates: Array[Predicate]): Unit =
     in(context.restrictTo(predicates.map(pathsOf).reduce(_ intersect _)))
 

@@ -11,7 +11,7 @@ import iceberglite.spark.error.{Boundaries, SparkErrors}
 
 /**
  * Lets the error of a failed write have the condition of its cause. If a task fails, Spark ends a statement with an
- * error without a condition, whose cause is the error of the task.
+ * error without a condition. The cause of this error is the error of the task.
  */
 object ReportFailedWrites extends ColumnarRule {
 

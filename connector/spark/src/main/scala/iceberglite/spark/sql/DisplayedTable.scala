@@ -14,8 +14,8 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap
 import iceberglite.spark.table.SparkTable
 
 /**
- * A table for `DESCRIBE TABLE` and `SHOW CREATE TABLE`, whose columns have the types of the table. The columns of a
- * [[SparkTable]] have the types that Spark 3.5 has, for example `binary` for a geometry.
+ * A table for `DESCRIBE TABLE` and `SHOW CREATE TABLE`. Its columns have the types of the Iceberg table. The columns of
+ * a [[SparkTable]] have the types that Spark 3.5 has, for example `binary` for a geometry.
  */
 final private class DisplayedTable(table: SparkTable) extends SupportsRead with SupportsMetadataColumns {
   override def name: String = table.name

@@ -47,8 +47,8 @@ private[view] object ViewPlan {
   private val enclosingViews = new DynamicVariable[Seq[Step]](Nil)
 
   /**
-   * Returns the plan that replaces the name of a view in a query: the query of the view, whose columns are found by
-   * name, cast to the types of the view's columns, and renamed.
+   * Returns the plan that replaces the name of a view in a query: the query of the view, and a projection that finds
+   * the columns of this query by name, casts them to the types of the view's columns, and renames them.
    *
    * @throws org.apache.spark.sql.AnalysisException if the view refers to itself, or if views are nested too deeply
    */

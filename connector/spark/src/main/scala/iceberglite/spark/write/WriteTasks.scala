@@ -26,7 +26,7 @@ private[iceberglite] trait WriteTasks {
    */
   def pending(results: Vector[TaskResult], write: WriteCommit): PendingCommit
 
-  /** Like [[pending]], for a micro-batch of a stream, whose epoch is recorded in the same commit. */
+  /** Like [[pending]], for a micro-batch of a stream. The same commit records the epoch of the micro-batch. */
   def pendingEpoch(results: Vector[TaskResult], write: WriteCommit, epoch: RecordStreamEpoch): PendingCommit =
     pending(results, write).recording(epoch)
 }

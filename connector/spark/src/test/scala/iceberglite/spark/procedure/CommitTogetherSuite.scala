@@ -33,7 +33,7 @@ class CommitTogetherSuite extends AnyFunSuite with SharedSession {
       settings.foreach { case (key, _) => spark.conf.unset(key) }
     } finally super.afterAll()
 
-  /** Runs `body` with two tables of one row each, whose branch `audit` has a second row. */
+  /** Runs `body` with two tables. Each table has one row, and its branch `audit` has a second row. */
   private def withTables(body: => Unit): Unit =
     try {
       tables.foreach(createWithBranch)

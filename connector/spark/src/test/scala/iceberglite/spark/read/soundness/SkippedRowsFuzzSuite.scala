@@ -13,7 +13,7 @@ import iceberglite.spark.SharedSession
 import iceberglite.spark.session.LiteCatalog
 
 /**
- * Checks random tables with row-level deletes, whose files have many row groups, pages and batches. A scan that skips
+ * Checks random tables with row-level deletes. Their files have many row groups, pages and batches. A scan that skips
  * rows by filters and deletes must return the same values and positions as a scan that reads all rows and filters them.
  */
 @MoreRounds
