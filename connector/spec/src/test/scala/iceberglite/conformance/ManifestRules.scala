@@ -223,8 +223,8 @@ object ManifestRules extends RuleBook("manifests", "Manifests and manifest lists
   val summaries: Rule = rule(
     "summaries",
     "Manifest Lists",
-    "Field summaries record whether there are nulls and NaNs, and the bounds of all other values. The bounds have the " +
-      "type of the partition field, and -0.0 is less than 0.0."
+    "Field summaries record whether there are nulls and NaNs, and the bounds of all other values. The bounds have " +
+      "the type of the partition field, and -0.0 is less than 0.0."
   )("core/tree/manifestlist/FieldSummaries.scala")
   val unknownSummaries: Rule = rule(
     "unknown-summaries",
