@@ -129,7 +129,7 @@ class TableProcedures(ABC):
 
         Args:
             branch: branch to fast-forward; it is created if it does not exist.
-            to: branch or tag to move to; its history must contain the snapshot of the branch.
+            to: branch or tag to move to; its history must contain the current snapshot of the branch that is moved.
         """
         rows = self._call("fast_forward", {"branch": branch, "to": to})
         return FastForward(*rows[0])

@@ -214,7 +214,8 @@ object CatalogProperty {
     declaredPrefixes(PropertyPrefix(StorageSettings.HadoopPrefix, "Setting of this catalog's Hadoop configuration"))
   val S3: PropertyPrefix = declaredPrefixes(PropertyPrefix(
     S3Settings.Prefix,
-    s"S3 settings under the names of Apache Iceberg; supported are ${S3Settings.keys.mkString(", ")}"
+    s"S3 settings under the names of Apache Iceberg; supported are ${S3Settings.keys.mkString(", ")} and " +
+      s"${S3Settings.TagPrefix}*, which sets tags"
   ))
 
   /** The properties that this object declares, in the order of the documentation. */

@@ -12,7 +12,8 @@ object ForeignCatalogProperties {
   private val HadoopGcs = Identity + "hadoop.fs.gs.auth.*"
   private val HadoopAzure = Identity + "hadoop.fs.azure.*"
   private val NoEncryption =
-    "Files would be written without encryption. Remove this setting, or use an engine that encrypts"
+    "This encryption setting is not supported, and files would be written without it. Remove this setting, or use " +
+      "an engine that supports it"
   private val Performance = "It does not change results; S3 is accessed through Hadoop's S3A"
 
   /** The properties that are unsupported only in some catalog types. The keys of the map are values of `type`. */
@@ -25,7 +26,7 @@ object ForeignCatalogProperties {
           "Commits take no lock, because they create the metadata file exclusively, but writers that rely on the " +
             "lock could overwrite them. Remove this setting if no other writer needs the lock, or use a jdbc, rest " +
             "or hive catalog",
-          "org.apache.iceberg.util.lockmanagers$inmemorylockmanager"
+          "org.apache.iceberg.util.LockManagers$InMemoryLockManager"
         ),
         rejected(
           "unique-table-location",
@@ -66,7 +67,7 @@ object ForeignCatalogProperties {
   )
 
   private val aws: Seq[ForeignSetting] = Seq(
-    rejected("client.factory", OnS3, "org.apache.iceberg.aws.awsclientfactories$defaultawsclientfactory"),
+    rejected("client.factory", OnS3, "org.apache.iceberg.aws.AwsClientFactories$DefaultAwsClientFactory"),
     rejected("client.assume-role.*", OnS3),
     rejected("client.credentials-provider*", OnS3),
     rejected("client.refresh-credentials*", OnS3, "false"),

@@ -32,7 +32,8 @@ object HealthTable extends MetadataTable {
         5,
         "files_after",
         LongType,
-        "Expected number of files that replace the files in files_before; remaining snapshots for expire_snapshots"
+        "Expected number of files that replace the files counted in the column files; remaining snapshots for " +
+          "expire_snapshots"
       ),
       NestedField.required(6, "bytes_to_rewrite", LongType, "Number of bytes that the action would rewrite"),
       NestedField.required(

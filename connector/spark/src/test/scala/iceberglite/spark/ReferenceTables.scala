@@ -179,16 +179,16 @@ private[iceberglite] object ReferenceTables {
       val tables = columns.filter(_._2 == groupColumns).map(_._1)
       val (snapshotTables, historyTables) = tables.partition(_.showsOneSnapshot)
       Seq(s"### ${tables.map(t => code(t.name)).mkString(", ")}", "") ++
-        scope(tables, snapshotTables, "Rows of one snapshot; supports time travel") ++
-        scope(tables, historyTables, "Rows of the table as a whole; does not support time travel") ++
+        scope(tables, snapshotTables, "one snapshot; time travel is supported") ++
+        scope(tables, historyTables, "the whole table; time travel is not supported") ++
         Seq("") ++ columnTable(groupColumns) ++ Seq("")
     }.dropRight(1)
   }
 
-  private def scope(all: Seq[MetadataTable], inScope: Seq[MetadataTable], title: String): Option[String] =
+  private def scope(all: Seq[MetadataTable], inScope: Seq[MetadataTable], content: String): Option[String] =
     if (inScope.isEmpty) None
-    else if (all.size == 1) Some(s"$title.")
-    else Some(s"- $title: ${inScope.map(t => code(t.name)).mkString(", ")}")
+    else if (all.size == 1) Some(s"Content: $content.")
+    else Some(s"- Content of ${inScope.map(t => code(t.name)).mkString(", ")}: $content")
 
   private def columnTable(rows: Seq[Seq[String]]): Seq[String] =
     if (rows.forall(_.last.isEmpty)) table("column", "type")(rows.map(_.init))
@@ -282,10 +282,11 @@ private[iceberglite] object ReferenceTables {
   private def resultOf(results: Seq[(String, String)]): String =
     if (results.map(_._2).distinct.size <= 1) results.headOption.fold("")(_._2)
     else {
-      val descriptions = results.map { case (source, result) =>
-        if (source == result) "the same type" else s"$result for $source"
+      val converted = results.distinct.filter { case (source, result) => source != result }
+      val descriptions = converted.map(_._2).distinct.map { result =>
+        s"$result for ${converted.filter(_._2 == result).map(_._1).mkString(" and ")}"
       }
-      descriptions.distinct.mkString(", ")
+      if (converted.isEmpty) "the same type" else (descriptions :+ "otherwise the type of the argument").mkString(", ")
     }
 
   /** Returns the name of the type without its parameters. */
@@ -297,8 +298,16 @@ private[iceberglite] object ReferenceTables {
       val results = bound.map { case (t, b) => t.catalogString -> b.resultType.catalogString } ++
         bind(f, Nil).map(b => "" -> b.resultType.catalogString)
       val sources = bound.map(_._1.catalogString.takeWhile(_ != '(')).distinct.mkString(", ")
-      Seq(code(f.name), sources, resultOf(results), f.description.split(" - ", 2).last)
+      val callAndText = f.description.split(" - ", 2)
+      val arguments = if (results.isEmpty) code(callAndText.head) else if (sources.isEmpty) "none" else sources
+      val result = if (results.isEmpty) resultOfSampleCalls(f) else resultOf(results)
+      Seq(code(f.name), arguments, result, callAndText.last)
     })
+
+  /** Returns the result type of a function whose arguments the search in [[functions]] does not find. */
+  private def resultOfSampleCalls(f: UnboundFunction): String =
+    Seq(Seq.fill(2)(SparkBinary), Seq.fill(4)(SparkDouble)).flatMap(bind(f, _)).headOption
+      .fold("string, or the given type")(_.resultType.catalogString)
 
   private def bind(f: UnboundFunction, arguments: Seq[DataType]): Option[ScalarFunction[_]] =
     Try(f.bind(arguments.zipWithIndex.foldLeft(new SparkStruct) { case (s, (t, i)) => s.add(s"a$i", t) })).toOption

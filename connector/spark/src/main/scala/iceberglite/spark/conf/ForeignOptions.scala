@@ -12,9 +12,10 @@ import iceberglite.spec.property.ForeignSetting.{accepted, rejected, warned}
  *   - An `accepted` setting is ignored silently, because it would not change what the connector does.
  *
  * The argument `harmless` is a value for which nothing is reported, because it requests what the connector does anyway.
+ * Upper and lower case are not distinguished.
  */
 object ForeignOptions {
-  private val Polling = "A streaming query polls the table and plans the next micro-batch when the trigger fires"
+  private val Polling = "Each trigger polls the table, and the next micro-batch is always planned in the background"
   private val Locality = "File locations are not reported to Spark"
   private val Ordered = "Columns are matched by name, in any order"
   private val NewerSpark = "The setting applies only to later releases of Spark"
@@ -25,7 +26,7 @@ object ForeignOptions {
     Seq(
       rejected(
         "scan-task-set-id",
-        "Staged scan tasks are not supported, and all rows would be read. Remove this setting"
+        "Staged scan tasks are not supported: if the setting were ignored, all rows would be read. Remove this setting"
       ),
       warned("locality", Locality, harmless = "false"),
       accepted("async-micro-batch-planning-enabled", Polling),
@@ -40,7 +41,8 @@ object ForeignOptions {
     Seq(
       rejected(
         "rewritten-file-scan-task-set-id",
-        "Rewriting staged files is not supported, and rows would be duplicated. Remove this setting"
+        "Rewriting staged files is not supported: if the setting were ignored, rows would be duplicated. Remove this " +
+          "setting"
       ),
       accepted("check-ordering", Ordered),
       warned("shred-variants", Shredding, harmless = "false"),
@@ -70,8 +72,8 @@ object ForeignOptions {
       warned("spark.sql.iceberg.variant-inference-buffer-size", Shredding),
       rejected(
         "spark.sql.iceberg.use-timestamp-without-timezone-in-new-tables",
-        "New tables would have different column types. Declare the columns as TIMESTAMP_NTZ, or set " +
-          "spark.sql.timestampType",
+        "If the setting were ignored, new tables would have TIMESTAMP columns with time zone. Declare the columns as " +
+          "TIMESTAMP_NTZ, or set spark.sql.timestampType",
         harmless = "false"
       ),
       warned(
@@ -111,7 +113,7 @@ object ForeignOptions {
         "iceberg.tables.hadoop.lock-impl",
         "Commits to tables by path take no lock, because they create the metadata file exclusively, but writers that " +
           "rely on the lock could overwrite them. Remove this setting if no other writer needs the lock",
-        harmless = "org.apache.iceberg.util.lockmanagers$inmemorylockmanager"
+        harmless = "org.apache.iceberg.util.LockManagers$InMemoryLockManager"
       ),
       warned(
         "iceberg.tables.hadoop.*",
@@ -142,7 +144,8 @@ object ForeignOptions {
     Seq(
       rejected(
         "write.location-provider.impl",
-        "Classes of other implementations are not loaded. Set write.object-storage.enabled or write.data.path instead"
+        "Location providers of other classes are not supported. Set write.object-storage.enabled or write.data.path " +
+          "instead"
       ),
       warned("read.orc.vectorization.enabled", "ORC files are always read in batches", harmless = "true"),
       warned(

@@ -85,8 +85,8 @@ object StreamOptions {
   val ConsumerId: SparkOption[String] = declared(SparkOption.name(
     "consumer-id",
     "It must be a name that is not blank",
-    "Name of the consumer. The tag `stream-` followed by this name protects the snapshots that a streaming query has " +
-      "not read from expiration",
+    "Name of the consumer. The tag `stream-` followed by this name protects from expiration the snapshots that the " +
+      "streaming query has not read yet",
     NotSet
   ))
 

@@ -15,9 +15,10 @@ object StreamWriteOptions {
   val SearchedBytes: SparkOption[Long] = declared(SparkOption[Long](
     "upsert-search-bytes",
     "It must be a number of bytes, 0 or more",
-    "Maximum size of the data files and their earlier deletes in which a streaming query with key columns looks for " +
-      "the rows that a micro-batch replaces, to delete them by position; each data file counts as 1 MiB or more. If " +
-      "more files may contain the keys, the keys are written as equality deletes. 0: always equality deletes",
+    "Maximum total size of the data files that may contain the keys of a micro-batch, and of their earlier " +
+      "deletes, up to which a streaming query with key columns finds the replaced rows and deletes them by position; " +
+      "each data file counts as 1 MiB or more. If the files are larger, the keys are written as equality deletes. 0: " +
+      "always equality deletes",
     64L << 20
   )(SparkOption.long(_).filter(_ >= 0)))
 

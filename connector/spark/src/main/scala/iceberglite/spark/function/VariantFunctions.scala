@@ -30,8 +30,8 @@ private[function] object VariantFunctions {
 /** `parse_variant(json)`: checks JSON text, and returns it in the form in which a variant is read. */
 private[function] object ParseVariantFunction extends UnboundFunction {
   override def name: String = "parse_variant"
-  override def description: String = s"$name(json) - the JSON text as a variant that is stored and read returns it; " +
-    "fails if it is not JSON"
+  override def description: String = s"$name(json) - the JSON text in the form in which it is read after it was " +
+    "stored as a variant; fails if the argument is not JSON"
 
   override def bind(inputType: StructType): BoundFunction = inputType.fields match {
     case Array(json) if VariantGetFunction.isText(json.dataType) => Parse

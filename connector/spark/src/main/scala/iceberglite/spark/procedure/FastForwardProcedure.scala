@@ -13,7 +13,7 @@ object FastForwardProcedure extends Procedure {
     Parameter.required(
       "to",
       ParameterType.Text,
-      "Branch or tag to move to; its history must contain the snapshot of the branch"
+      "Branch or tag to move to; its history must contain the current snapshot of the branch that is moved"
     )
 
   override val name = "fast_forward"

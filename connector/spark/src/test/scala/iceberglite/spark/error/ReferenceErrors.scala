@@ -22,7 +22,7 @@ private[iceberglite] object ReferenceErrors {
     ConcurrentChange("<reason>"),
     CommitStateUnknown(Table, Some("<metadata file>"), "<reason>", None),
     ValidationFailed("<reason>"),
-    AlreadyCommitted(Table, "<application>", version = 7, last = 7),
+    AlreadyCommitted(Table, "<application>", version = 7, last = 8),
     NullInRequired("<column>"),
     CheckViolated(Table, "<constraint>", "<condition>", "<values>"),
     GeneratedColumnMismatch(Table, "<column>", "<expression>", "<values>"),
@@ -94,6 +94,7 @@ private[iceberglite] object ReferenceErrors {
 
   private def messageOf(error: IcebergError, condition: ErrorCondition): String =
     SparkErrors.of(Table, error).getMessage.stripPrefix(s"[${condition.name}] ").stripPrefix(s"$Table: ")
+      .replace("version 7", "version <version>").replace("version 8", "version <newest version>")
 
   /** The match is exhaustive, so that a new error needs an action. */
   private def action(error: IcebergError): String = error match {
@@ -127,13 +128,17 @@ private[iceberglite] object ReferenceErrors {
     case ObjectKind.Warehouse => "Create the warehouse, or change the catalog property `warehouse`"
     case ObjectKind.Column => "Use a column of the table (`DESCRIBE TABLE`)"
     case ObjectKind.Constraint => "Use a constraint that the table has (`SHOW TBLPROPERTIES`)"
-    case ObjectKind.Snapshot | ObjectKind.SnapshotOrRef | ObjectKind.WapId =>
+    case ObjectKind.Snapshot | ObjectKind.SnapshotOrRef =>
       "Use a snapshot of the table (metadata table `snapshots`). A snapshot that has expired cannot be read"
+    case ObjectKind.WapId =>
+      "Use the WAP id of a staged snapshot (`wap.id` in the column `summary` of the metadata table `snapshots`)"
     case ObjectKind.Branch | ObjectKind.Tag | ObjectKind.BranchOrTag =>
       "Use a branch or tag of the table (metadata table `refs`)"
     case ObjectKind.PartitionField | ObjectKind.PartitionSpec =>
       "Use a partition field or spec of the table (`DESCRIBE EXTENDED`)"
-    case ObjectKind.Expression => "Use one of the ids that the procedure `expressions` lists"
+    case ObjectKind.Expression =>
+      "Use the id of a stored expression, which only tables of [version 4](v4.md) have; the procedure `expressions` " +
+        "lists the ids"
     case ObjectKind.Schema | ObjectKind.SortOrder => "Use one of the ids in the table's metadata"
     case ObjectKind.ViewVersion => "Use a version of the view that its version log lists"
     case ObjectKind.ViewProperty => "Use a property of the view (`SHOW TBLPROPERTIES`), or add `IF EXISTS`"

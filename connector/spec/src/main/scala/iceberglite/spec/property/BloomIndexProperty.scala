@@ -20,8 +20,8 @@ object BloomIndexProperty {
   val MaxReadBytes: TableProperty[Long] = size(
     "iceberg-lite.bloom-index.max-read-bytes",
     128L << 20,
-    "Maximum total size of the directories and Bloom filters that the planning of a query reads; if there are more, " +
-      "the smallest filters are used"
+    "Maximum total size of the Bloom filters, and of the directories that list their positions in a statistics file, " +
+      "that the planning of a query reads; if they are larger, only the smallest filters are used"
   )
 
   /** All properties, in the order of the documentation. */

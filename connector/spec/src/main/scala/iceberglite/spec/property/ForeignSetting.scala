@@ -1,7 +1,5 @@
 package iceberglite.spec.property
 
-import java.util.Locale
-
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.property.ForeignSetting.{Accepted, Effect, Rejected, Warned}
 
@@ -11,9 +9,11 @@ import iceberglite.spec.property.ForeignSetting.{Accepted, Effect, Rejected, War
  * @param key the exact key, or a prefix of keys that ends with `*`
  * @param effect what this release does if the setting is used
  * @param reason sentences that state why the setting is not supported, and what to do instead
- * @param harmless values that have no effect, because they request what this release does anyway; in lower case
+ * @param harmless values that have no effect, because they request what this release does anyway; case is ignored
  */
 final case class ForeignSetting(key: String, effect: Effect, reason: String, harmless: Set[String] = Set.empty) {
+  private[property] def isHarmless(value: String): Boolean = harmless.exists(_.equalsIgnoreCase(value.trim))
+
   private[iceberglite] def matches(configuredKey: String): Boolean =
     if (key.endsWith("*")) configuredKey.startsWith(key.dropRight(1)) else configuredKey == key
 }
@@ -33,11 +33,11 @@ object ForeignSetting {
   /** The setting is ignored without a warning, because it would not change the behavior of this connector. */
   case object Accepted extends Effect
 
-  /** Returns a rejected setting. @param harmless values, in lower case, for which it is accepted */
+  /** Returns a rejected setting. @param harmless values, in any case, for which it is accepted */
   def rejected(key: String, reason: String, harmless: String*): ForeignSetting =
     ForeignSetting(key, Rejected, reason, harmless.toSet)
 
-  /** Returns a setting with a warning. @param harmless values, in lower case, for which no warning is logged */
+  /** Returns a setting with a warning. @param harmless values, in any case, for which no warning is logged */
   def warned(key: String, reason: String, harmless: String*): ForeignSetting =
     ForeignSetting(key, Warned, reason, harmless.toSet)
 
@@ -65,7 +65,7 @@ final class ForeignSettings(kind: String, val all: Seq[ForeignSetting]) {
    * @throws Unsupported if the setting must not be ignored
    */
   def warning(key: String, value: String, location: String = ""): Option[String] =
-    find(key).filterNot(_.harmless(value.trim.toLowerCase(Locale.ROOT))).flatMap { setting =>
+    find(key).filterNot(_.isHarmless(value)).flatMap { setting =>
       setting.effect match {
         case Rejected => throw Unsupported(s"$kind $key$location", setting.reason)
         case Warned => Some(s"The $kind $key$location has no effect. ${setting.reason}")

@@ -24,8 +24,8 @@ object Version4Property {
   val InlineBytes: TableProperty[Long] = size(
     "write.v4.root.inline-target-bytes",
     512L << 10,
-    "Estimated size of the data files, or of the delete files, in a root manifest (version 4) above which a commit " +
-      "moves the oldest ones to a leaf manifest"
+    "Estimated size of the entries of data files, or of delete files, in a root manifest (version 4) above which a " +
+      "commit moves the oldest ones to a leaf manifest"
   )
   val MaxRootBytes: TableProperty[Long] = size(
     "write.v4.root.max-bytes",
