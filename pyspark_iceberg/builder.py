@@ -187,7 +187,8 @@ class TableBuilder:
     def execute(self) -> Table:
         """Create or replace the table, without rows.
 
-        The sort order and the identifier fields are set afterwards, in commits of their own.
+        The sort order and the identifier fields are set afterwards, in commits of their own. If the builder comes from
+        `Table.create_if_not_exists`, an existing table is not changed.
 
         Raises:
             ValueError: the table has no columns.
@@ -200,7 +201,8 @@ class TableBuilder:
     def as_select(self, rows: DataFrame | str) -> Table:
         """Create or replace the table, with the columns and the rows of a query, in one commit.
 
-        The sort order and the identifier fields are set afterwards, in commits of their own.
+        The sort order and the identifier fields are set afterwards, in commits of their own. If the builder comes from
+        `Table.create_if_not_exists`, an existing table is not changed.
 
         Args:
             rows: a DataFrame, or a query as SQL.

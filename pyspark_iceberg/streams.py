@@ -110,8 +110,8 @@ class TableStreams:
                 `changes` is set.
             skip_overwrites: whether to skip commits with the operation `overwrite`; otherwise, they are an error
                 unless `changes` is set.
-            consumer: a name for this reader of the table, the consumer. A tag of the table protects the snapshots that
-                the consumer has not read from expiration.
+            consumer: a name for this reader of the table, the consumer. A tag of the table protects from expiration the
+                snapshots that the consumer has not read.
             branch: the branch to follow; by default `main`.
             options: further read options, such as `consumer-retention-ms`.
 

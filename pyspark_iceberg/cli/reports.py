@@ -1,4 +1,4 @@
-"""The command report."""
+"""The command `report`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ def report(
 
     # Reading the table takes longer than this check.
     if output.is_dir() or not os.access(output if output.exists() else output.parent, os.W_OK):
-        raise MetadataError(f"Cannot write {output}: the directory is missing, or the file cannot be replaced")
+        reason = "it is a directory, its directory is missing or not writable, or the file is read-only"
+        raise MetadataError(f"Cannot write {output}: {reason}")
     catalog = catalog_of(context)
     if health:
         with catalog.table(table) as opened:
