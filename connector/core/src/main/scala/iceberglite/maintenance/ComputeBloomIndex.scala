@@ -18,14 +18,19 @@ import iceberglite.spec.types.{Literal, NestedField, PrimitiveType}
 import iceberglite.storage.FileIO
 import iceberglite.table.Table
 
-/** Computes the Bloom filters of data files. The object can be sent to executors. */
+/**
+ * Computes the Bloom filters of data files; the object itself contains no filters. It can be sent to executors.
+ *
+ * @param columns the columns with filters
+ * @param maxFilterBytes the maximum size of one filter
+ */
 final class FileFilters(
     io: FileIO,
     specs: Map[Int, PartitionSpec],
     nameMapping: Option[NameMapping],
     schema: Schema,
     columns: Vector[NestedField],
-    maxBytes: Long
+    maxFilterBytes: Long
 ) extends Serializable {
 
   /**
@@ -40,7 +45,7 @@ final class FileFilters(
     val types = columns.map(_.fieldType.asInstanceOf[PrimitiveType])
     val forms = types.map(ValueForm.of(_).get)
     val source = DataSource.of(io, task.file, nameMapping)
-    // After a rename, other columns of such a file are read.
+    // A file that is read by column names yields the values of another column after a rename.
     if (DataFormats.of(task.file.format).isReadByNames(source)) columns.map(_ => BloomFilter.ofEverything)
     else columns.zip(filters(task, types, forms)).map { case (column, filter) =>
       if (BloomIndex.isConstant(task, column.id)) BloomFilter.ofEverything else filter
@@ -52,7 +57,7 @@ final class FileFilters(
       types: Vector[PrimitiveType],
       forms: Vector[ValueForm]
   ): Vector[BloomFilter] = {
-    val builders = columns.map(_ => new BloomFilter.Builder(maxBytes))
+    val builders = columns.map(_ => new BloomFilter.Builder(maxFilterBytes))
     val rows = new TableRows(io, specs, nameMapping, schema, columns, filtered = false)
       .of(task.copy(deletes = Vector.empty))
     try rows.foreach { row =>
@@ -80,7 +85,11 @@ final class FileFilters(
 /** Computes Bloom filters of many data files, for example with a cluster. */
 trait FileFilterJob {
 
-  /** Returns the filters of the files, in the order of the files; see [[FileFilters.of]]. */
+  /**
+   * Returns the filters of the files, in the order of the files; see [[FileFilters.of]].
+   *
+   * @param filters computes the filters of one file
+   */
   def compute(filters: FileFilters, tasks: Vector[FileScanTask]): Vector[Vector[BloomFilter]]
 }
 
@@ -97,7 +106,8 @@ object FileFilterJob {
  * Creates the Bloom index of a snapshot: the filters of its data files, for the columns that a property lists. Filters
  * in an earlier statistics file are used again.
  *
- * @param added the paths of the files whose filters are computed if they have none; absent for all files
+ * @param added the paths of the files to compute filters for, unless they already have filters; `None` means all files
+ *   of the snapshot
  * @param job computes the filters of the files that have none
  */
 final class ComputeBloomIndex private (
@@ -112,9 +122,9 @@ final class ComputeBloomIndex private (
   private val maxFilterBytes = TableProperty.of(BloomIndexProperty.MaxFilterBytes, table.properties)
 
   /** The maximum total size of the filters of one column. */
-  private val maxBytes = MaxTotalBytes / indexed.size
+  private val maxColumnBytes = MaxTotalBytes / indexed.size
 
-  private val filters =
+  private val fileFilters =
     new FileFilters(table.io, table.metadata.specsById, table.nameMapping, table.schema, indexed, maxFilterBytes)
 
   private type ByFile = Map[BloomFileKey, Vector[BloomFilter]]
@@ -126,14 +136,14 @@ final class ComputeBloomIndex private (
       .map(_.copy(deletes = Vector.empty))
     val byKey = tasks.map(task => BloomFileKey.of(task.file) -> task).toMap
     val known = existing(byKey.keySet)
-    val unknown = byKey.toVector.filterNot { case (key, _) => known.contains(key) }.sortBy(_._2.file.path)
-    val missing = unknown.filter { case (_, task) => added.forall(_(task.file.path)) }
-    val all = compute(known, sizeOf(known.values), missing)
-    warn(all, known.size + missing.size)
+    val withoutFilters = byKey.toVector.filterNot { case (key, _) => known.contains(key) }.sortBy(_._2.file.path)
+    val toCompute = withoutFilters.filter { case (_, task) => added.forall(_(task.file.path)) }
+    val all = compute(known, sizeOf(known.values), toCompute)
+    warn(all, known.size + toCompute.size)
     indexed.indices.toVector.map { i =>
       val blob =
         BloomIndexBlob.write(scopeOf(indexed(i)), snapshot, all.map { case (key, columns) => key -> columns(i) })
-      if (missing.size == unknown.size) blob else BloomIndex.withPartialMark(blob)
+      if (toCompute.size == withoutFilters.size) blob else BloomIndex.withPartialMark(blob)
     }
   }
 
@@ -166,25 +176,29 @@ final class ComputeBloomIndex private (
     if (filters.isEmpty) 0L else indexed.indices.map(i => filters.iterator.map(_(i).size.toLong).sum).max
 
   /**
-   * Computes filters until all files have one, or until the index has its maximum size.
+   * Computes filters until all files have filters, or until the index has its maximum size.
    *
    * @param used the size of the known filters, or an upper bound of it
+   * @param toCompute the files without filters
    */
   @tailrec
-  private def compute(known: ByFile, used: Long, missing: Vector[(BloomFileKey, FileScanTask)]): ByFile = {
+  private def compute(known: ByFile, used: Long, toCompute: Vector[(BloomFileKey, FileScanTask)]): ByFile = {
     var total = used
-    val now = missing.take(MaxBatch).takeWhile { case (_, task) =>
+    val now = toCompute.take(MaxBatch).takeWhile { case (_, task) =>
       total += BloomFilter.maxSize(task.file.recordCountOrZero, maxFilterBytes)
-      total <= maxBytes
+      total <= maxColumnBytes
     }
     if (now.isEmpty) known
     else {
-      val computed = withinLimit(used, now.map(_._1).zip(job.compute(filters, now.map(_._2))))
-      compute(known ++ computed, used + sizeOf(computed.map(_._2)), missing.drop(now.size))
+      val computed = withinLimit(used, now.map(_._1).zip(job.compute(fileFilters, now.map(_._2))))
+      compute(known ++ computed, used + sizeOf(computed.map(_._2)), toCompute.drop(now.size))
     }
   }
 
-  /** Returns the first filters until the index has its maximum size. The record counts of files may be wrong. */
+  /**
+   * Returns the first filters until the index has its maximum size. This method checks the real sizes, because
+   * [[compute]] estimates them from the record counts of files, which may be wrong.
+   */
   private def withinLimit(
       used: Long,
       computed: Vector[(BloomFileKey, Vector[BloomFilter])]
@@ -192,7 +206,7 @@ final class ComputeBloomIndex private (
     var total = used
     computed.takeWhile { case (_, ofFile) =>
       total += ofFile.map(_.size.toLong).max
-      total <= maxBytes
+      total <= maxColumnBytes
     }
   }
 
@@ -212,7 +226,7 @@ final class ComputeBloomIndex private (
     }
 
   /**
-   * Returns no filters for a column, because its existing filters were computed with other settings.
+   * Returns no filters for a column that has no index, or whose index was computed with other settings.
    *
    * @throws ValidationFailed if an index would be replaced by an index of only the added files
    */
@@ -228,7 +242,7 @@ final class ComputeBloomIndex private (
     var total = 0L
     val entries = blob.entriesOf(keys).sortBy(_.length).takeWhile { entry =>
       total += entry.length
-      total <= maxBytes
+      total <= maxColumnBytes
     }
     BloomIndexBlob.runs(entries).flatMap(blob.read).toMap
   }
@@ -263,10 +277,10 @@ object ComputeBloomIndex {
   }
 
   /**
-   * Checks the columns of a Bloom index, and returns their names, as the table property lists them.
+   * Checks the columns of a Bloom index, and returns their names in the form in which the table property stores them.
    *
    * @throws IcebergError.NotFound if a column does not exist, or is not a top-level column
-   * @throws InvalidArgument if columns of its type cannot be indexed
+   * @throws InvalidArgument if there are too many columns, or if a column cannot be indexed because of its type or name
    */
   def require(schema: Schema, names: Vector[Vector[String]], caseSensitive: Boolean): Vector[String] = {
     if (names.size > BloomIndex.MaxColumns) throw InvalidArgument(

@@ -10,11 +10,11 @@ import iceberglite.spec.IcebergError.{UnreadableFile, Unsupported}
 import iceberglite.spec.metadata.TableMetadata
 
 /**
- * The storage of an encrypted table. It contains no key. Each new file of the table must get its own key from
- * [[newFileKey]], and must be encrypted with this key. As a safeguard against writers that do not encrypt, the first
- * bytes of each new file are checked, and a file without the magic of an encrypted format is rejected before it is
- * created. The table metadata is not encrypted (spec: "Table Metadata"): catalogs write it to the storage without this
- * safeguard, and [[MetadataFiles]] reads it from there.
+ * The storage of an encrypted table. It does not keep the keys of files: the metadata that refers to a file contains
+ * the key. Each new file of the table must get its own key from [[newFileKey]], and must be encrypted with this key. As
+ * a safeguard against writers that do not encrypt, the first bytes of each new file are checked, and a file without the
+ * magic of an encrypted format is rejected before it is created. The table metadata is not encrypted (spec: "Table
+ * Metadata"): catalogs write it to the storage without this safeguard, and [[MetadataFiles]] reads it from there.
  *
  * Reads without the key of a file are rejected too, because a file that is not encrypted is not authentic: an attacker
  * who can write to the storage could make it a file of the table. Reads with a key ([[EncryptedFileIO]], encrypted
@@ -49,9 +49,9 @@ final class EncryptedTableIO private (storage: FileIO, keys: NewFileKeys) extend
   private[storage] def reject(path: String): Nothing = throw UnreadableFile(
     path,
     "file of an encrypted table",
-    "The metadata that refers to the file has no key of it. Files of an encrypted table must be encrypted: another " +
-      "engine has added this file without encryption, or the metadata was replaced. Restore the metadata, or remove " +
-      "the file from the table"
+    "The metadata that refers to the file contains no key for the file. Files of an encrypted table must be " +
+      "encrypted: another engine has added this file without encryption, or the metadata was replaced. Restore the " +
+      "metadata, or remove the file from the table"
   )
 
   override def write(path: String, contents: Array[Byte]): Unit = checked(path, contents).write(path, contents)

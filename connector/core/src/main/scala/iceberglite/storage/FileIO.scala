@@ -51,14 +51,18 @@ trait FileIO extends FileSink with Serializable {
   private[iceberglite] def newFileKey(): Option[FileKey] = None
 
   /**
-   * Checks that a file may be read without a key.
+   * Checks that a file for which the metadata contains no key may be read. The file itself is not read: it may be read
+   * if it belongs to a table that is not encrypted.
    *
-   * @throws UnreadableFile if all files of the table must be encrypted
+   * @throws UnreadableFile if the table is encrypted, because all of its files must then have a key
    */
   @nowarn("cat=unused-params") // not used by storages of tables that are not encrypted
   private[iceberglite] def requireUnencrypted(path: String): Unit = ()
 
-  /** The storage without the safeguard of [[EncryptedTableIO]]. Its class decides how files are read and created. */
+  /**
+   * The storage without the safeguard of [[EncryptedTableIO]]. Callers that read or create files in a way that depends
+   * on the class of the `FileIO` use the class of this storage.
+   */
   private[iceberglite] def unguarded: FileIO = this
 
   /** Opens a file for reading. The caller closes the stream. */

@@ -35,7 +35,7 @@ final private[iceberglite] case class ReadBounds(format: String, maxBytes: Long,
     if (content.length >= UncheckedBytes && !hasMagic(content)) throw UnreadableFile(
       path,
       "file",
-      s"The file has more than $UncheckedBytes bytes and does not begin with the magic bytes of $format, so the " +
+      s"The file has at least $UncheckedBytes bytes and does not begin with the magic bytes of $format, so the " +
         s"file is damaged or is not $format"
     )
 

@@ -12,7 +12,8 @@ trait EntryCodec {
    * Encodes entries of a part.
    *
    * @param part the part that lists the entries
-   * @param entries the entries to encode; their status is `existing`, and they have all inherited values
+   * @param entries the entries to encode; their status is `existing`, and inherited values, such as the snapshot id and
+   *   the sequence numbers, are already filled in
    * @param pruned the number of live entries of the part that are omitted
    */
   def encode(part: FilePart, specs: PartitionSpecs, entries: Iterator[ManifestEntry], pruned: Int): Array[Byte]

@@ -43,7 +43,10 @@ class GcmStreamPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("damaged key metadata causes one error that does not contain the key", MetadataRules.keyMetadata) {
+  test(
+    "damaged key metadata always causes an UnreadableFile error without a cause, because a cause could show the key",
+    MetadataRules.keyMetadata
+  ) {
     val encoded = FileKey.random(16).withLength(12345L).encode.array
     val truncated = encoded.indices.map(encoded.take)
     val others = Seq(encoded :+ 0.toByte, 9.toByte +: encoded.tail) ++
@@ -141,7 +144,8 @@ class GcmStreamPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assertRejected(header ++ blocks(1) ++ blocks(0) ++ blocks(2), trusted)
     Seq(0, 7, 8, 35, 8 + Block + 28, stored.length - 1).foreach(n => assertRejected(stored.take(n), trusted))
     assertRejected(stored ++ bytes(28), trusted)
-    // Without the length in the key metadata, missing blocks at the end would not be detected.
+    // A key without the length of the file is rejected, even for the complete file: with such a key, missing blocks at
+    // the end would not be detected.
     Seq(stored, header ++ blocks(0)).foreach(assertRejected(_, key))
   }
 
@@ -205,7 +209,7 @@ class GcmStreamPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("other block lengths are read up to 16 MiB, and longer blocks are rejected before memory is allocated") {
+  test("block lengths that are not positive or exceed 16 MiB are rejected, before memory is allocated") {
     val stored = EncryptedFileIO.encrypt(bytes(100), FileKey.random(16))
     Seq(0, -1, (16 << 20) + 1, Int.MaxValue).foreach { length =>
       val header = ByteBuffer.allocate(8).order(java.nio.ByteOrder.LITTLE_ENDIAN).put(stored, 0, 4).putInt(length)

@@ -49,8 +49,9 @@ private[root] object DecodedRoot {
     RootKey(table.io, path, (snapshotId, columns.all, table.specs))
 
   /**
-   * Returns the estimated heap size of an entry, in bytes. Bounds are counted twice, because the root and a part each
-   * hold the entry of a file. Deletion vectors are counted twice, because they are held as bytes and as positions.
+   * Returns the estimated heap size of an entry, in bytes. The root and a part each hold the entry of a file: the two
+   * constants are rough estimates for both entries together, and bounds are counted twice. Deletion vectors are counted
+   * twice, because they are held as bytes and as positions.
    */
   private def heapBytes(e: ContentEntry): Long =
     EntryBytes + e.location.length + ColumnBytes * e.stats.byId.size + 2 * EntrySizes.boundBytes(e) +

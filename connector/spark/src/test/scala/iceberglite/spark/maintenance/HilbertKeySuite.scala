@@ -122,7 +122,9 @@ class HilbertKeySuite extends AnyFunSuite {
     counts.sum.toDouble / counts.size
   }
 
-  test("for skewed data, ordinals from a sample separate files better than coordinates in proportion to the values") {
+  test(
+    "for skewed data, queries read fewer files with ordinals from a sample than with coordinates proportional to values"
+  ) {
     def skewed() = math.exp(random.nextGaussian * 3 + 8).toLong
     val points = Vector.fill(20000)((skewed(), skewed()))
     val curve = HilbertCurve.ofColumns(2)

@@ -101,9 +101,9 @@ class OverwriteOptionsSuite extends AnyFunSuite with WriteFixture {
       }
     }
 
-    test(s"$method: options that contradict each other or the overwrite are rejected", tags: _*) {
+    test(s"$method: options that are invalid, or contradict each other or the overwrite, are rejected", tags: _*) {
       val t = partitioned()
-      val contradictions = Seq(
+      val rejectedOptions = Seq(
         Seq("replaceWhere" -> "p = 1", "partitionOverwriteMode" -> "dynamic"),
         Seq("replaceWhere" -> "p = 1", "overwrite-mode" -> "dynamic"),
         Seq("partitionOverwriteMode" -> "static", "overwrite-mode" -> "dynamic"),
@@ -112,7 +112,7 @@ class OverwriteOptionsSuite extends AnyFunSuite with WriteFixture {
         Seq("overwriteSchema" -> "maybe"),
         Seq("OVERWRITESCHEMA" -> "true", "replaceWhere" -> "p = 1")
       )
-      for (options <- contradictions) {
+      for (options <- rejectedOptions) {
         val message = rejection(t)(overwrite(save, t, newRows(1), options: _*))
         assert(options.exists { case (key, _) => message.contains(key.take(5)) }, message)
       }
@@ -123,8 +123,8 @@ class OverwriteOptionsSuite extends AnyFunSuite with WriteFixture {
 
     test(s"$method: a write with txnAppId and txnVersion is done once per version", tags: _*) {
       val t = partitioned()
-      def write(rows: DataFrame, version: Int, id: String = "txnAppId"): Unit =
-        overwrite(save, t, rows, id -> "job", "TxnVersion" -> version.toString)
+      def write(rows: DataFrame, version: Int, idKey: String = "txnAppId"): Unit =
+        overwrite(save, t, rows, idKey -> "job", "TxnVersion" -> version.toString)
       write(newRows(1), 1)
       assert(ids(t) == Seq(100L, 101L))
       assertUnchanged(t)(write(newRows(2), 1))
@@ -152,17 +152,17 @@ class OverwriteOptionsSuite extends AnyFunSuite with WriteFixture {
     assert(ids(t).size == 11)
   }
 
-  test("saveAsTable, createOrReplace and replace reject options that only an overwrite of rows can follow", Slow) {
+  test("saveAsTable, createOrReplace and replace reject options that apply only to an overwrite of rows", Slow) {
     val t = partitioned()
     def save(options: (String, String)*): Unit = writer(newRows(1), options, "overwrite").saveAsTable(t)
-    val partialOptions = Seq(
+    val rowOverwriteOptions = Seq(
       "replaceWhere" -> "p = 1",
       "partitionOverwriteMode" -> "dynamic",
       "Overwrite-Mode" -> "dynamic",
       "overwriteSchema" -> "false",
       "isolation-level" -> "serializable"
     )
-    for (option <- partialOptions) withClue(option) {
+    for (option <- rowOverwriteOptions) withClue(option) {
       val message = rejection(t)(save(option))
       assert(message.contains(option._1.toLowerCase) || message.contains(option._1), message)
       assert(messages(intercept[Exception](

@@ -65,7 +65,7 @@ class RetentionSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test(
-    "retention stops at the first ancestor that is too old, regardless of the age of earlier ancestors",
+    "beyond the first ancestor that is too old, no ancestor is kept, even if it is newer",
     MetadataRules.retention
   ) {
     val m = table().copy(snapshots =

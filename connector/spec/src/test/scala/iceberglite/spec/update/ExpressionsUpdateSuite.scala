@@ -51,7 +51,7 @@ class ExpressionsUpdateSuite extends AnyFunSuite {
     assert(again.expressions.last.id == expression.id + 1)
   }
 
-  test("an expression with the values or the name of another one, or in version 3, is rejected") {
+  test("an expression is rejected if another one computes the same values or has the same name, or in version 3") {
     val base = applied(withHistory(V3), UpgradeFormatVersion(V4))
     val partition = base.expressions.last
     val same = AddExpression(partition.sourceIds, partition.transform, "other")
@@ -69,7 +69,7 @@ class ExpressionsUpdateSuite extends AnyFunSuite {
     assert(intercept[NotFound](applied(base, RemoveExpression(9999))).name == "9999")
   }
 
-  test("a new partition field gets the expression with its values if no other partition field has it") {
+  test("a new partition field uses an existing expression for its values, if no other field uses the expression") {
     val base = applied(empty(V4), AddExpression(Vector(2), Day, "by_day"))
     val spec = PartitionSpec(1, Vector(PartitionField(2, 1000, "ts_day", Day)))
     val partitioned = applied(base, AddPartitionSpec(spec), SetDefaultSpec(LastAdded))

@@ -59,7 +59,10 @@ private[read] object ScanRuntimeFilter {
     new ScanRuntimeFilter(files.bind(converted.foldLeft[Expression](AlwaysTrue)(and)), files)
   }
 
-  /** Replaces a list with more than `limit` values by its range, before a literal is created for each value. */
+  /**
+   * Replaces a list with more than `limit` values by its range, before the conversion creates an Iceberg literal for
+   * each value.
+   */
   private[partitioning] def withShortList(predicate: Predicate, limit: Long): Predicate =
     predicate.children.toVector match {
       case (column: NamedReference) +: values if predicate.name == "IN" && values.size > limit =>

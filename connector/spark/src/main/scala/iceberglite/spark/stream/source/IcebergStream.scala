@@ -39,8 +39,8 @@ import iceberglite.tree.ManifestCache
  * when the query began, which are matched by field id.
  *
  * @param scan the columns to read, and how files are packed into tasks
- * @param changeView how the rows of a micro-batch are computed from its changes; absent if the stream returns each
- *   deleted and inserted row
+ * @param changeView how the rows of a micro-batch are computed from its changes; absent for a stream of appends, and
+ *   for a stream that returns each deleted and inserted row
  */
 final private[source] class IcebergStream(
     scan: IcebergScan,
@@ -84,9 +84,9 @@ final private[source] class IcebergStream(
   private def newest(): StreamState = target.getOrElse(table.poll())
 
   /**
-   * Checks that the query reads the columns that a version of the table has. If the table was replaced, the method
-   * reports the replacement, even if the columns differ as well: with the checkpoint of the old table, no query can
-   * continue.
+   * Checks that the query reads the columns that a version of the table has. If the columns differ because the table
+   * was replaced, the method reports the replacement and not the columns: with the checkpoint of the old table, no
+   * query can continue. If the columns are equal, a replacement is reported when the next micro-batch is planned.
    */
   private def checkColumns(state: StreamState, from: StreamOffset): Unit = {
     val current = table.columnsOf(state)
@@ -233,8 +233,9 @@ private object IcebergStream {
   )
 
   /**
-   * Returns the number of rows according to metadata; absent if files must be read to count the rows. The number is an
-   * upper bound, because rows that equality deletes or position delete files delete are included.
+   * Returns an upper bound of the number of rows, from metadata only: rows that equality deletes or position delete
+   * files delete are included. Absent if the metadata does not contain the record count of a file, or if delete files
+   * must be read to count the rows that a commit changed.
    */
   private def knownRows(tasks: Vector[FileScanTask]): Option[Long] =
     if (tasks.forall(_.hasLiveRecords)) Some(rowsOf(tasks)) else None

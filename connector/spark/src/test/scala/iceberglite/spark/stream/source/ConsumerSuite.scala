@@ -24,7 +24,7 @@ class ConsumerSuite extends AnyFunSuite with SourceFixture {
   private def snapshots(t: String): Seq[Long] =
     rows(s"SELECT snapshot_id FROM $t.snapshots ORDER BY committed_at").map(_.getLong(0))
 
-  test("a consumer protects the snapshots that it has not read from expiration, until it is dropped", Slow) {
+  test("a consumer protects from expiration the snapshots that it has not read, until it is dropped", Slow) {
     val t = numbers(0 until 2, 2 until 4)
     val checkpoint = newCheckpoint()
     assert(read(stream(t, options: _*), checkpoint) == texts(0 until 4))

@@ -44,12 +44,12 @@ class PartitionerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     values.foreach { case (t, literals) =>
       transforms.filter(_.canTransform(t)).foreach { transform =>
         val schema = Schema(0, Vector(NestedField.optional(7, "c", t)))
-        val rows = new Rows(schema, transform)
+        val partitioning = new RowPartitioning(schema, transform)
         forAll(literals) { literal =>
           val expected = PartitionTuple(Vector(transform(literal)))
           val row = new GenericInternalRow(Array[Any](SparkValues.toSpark(literal, t)))
-          assert(rows.tuple(row) == expected, s"$transform of $literal")
-          assert(rows.tuple(rows.unsafe(row)) == expected, s"$transform of $literal in an unsafe row")
+          assert(partitioning.tuple(row) == expected, s"$transform of $literal")
+          assert(partitioning.tuple(partitioning.unsafe(row)) == expected, s"$transform of $literal in an unsafe row")
         }
       }
     }
@@ -57,8 +57,8 @@ class PartitionerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   test("every transform of a null is null, for every type", PartitionRules.nullGivesNull) {
     for ((t, _) <- values; transform <- transforms if transform.canTransform(t)) {
-      val rows = new Rows(Schema(0, Vector(NestedField.optional(7, "c", t))), transform)
-      assert(rows.tuple(new GenericInternalRow(Array[Any](null))) == PartitionTuple(Vector(None)))
+      val partitioning = new RowPartitioning(Schema(0, Vector(NestedField.optional(7, "c", t))), transform)
+      assert(partitioning.tuple(new GenericInternalRow(Array[Any](null))) == PartitionTuple(Vector(None)))
     }
   }
 
@@ -66,12 +66,13 @@ class PartitionerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     val inner = StructType(Vector(NestedField.optional(3, "x", StringType), NestedField.optional(4, "v", IntType)))
     val outer = StructType(Vector(NestedField.optional(2, "inner", inner)))
     val schema = Schema(0, Vector(NestedField.optional(8, "first", LongType), NestedField.optional(1, "outer", outer)))
-    val rows = new Rows(schema, Identity, source = 4)
+    val partitioning = new RowPartitioning(schema, Identity, source = 4)
     def row(innermost: Any) = new GenericInternalRow(Array[Any](1L, new GenericInternalRow(Array(innermost))))
     val value = new GenericInternalRow(Array[Any](UTF8String.fromString("a"), 42))
-    assert(rows.tuple(rows.unsafe(row(value))) == PartitionTuple(Vector(Some(IntLiteral(42)))))
-    assert(rows.tuple(rows.unsafe(row(null))) == PartitionTuple(Vector(None)))
-    assert(rows.tuple(rows.unsafe(new GenericInternalRow(Array[Any](1L, null)))) == PartitionTuple(Vector(None)))
+    assert(partitioning.tuple(partitioning.unsafe(row(value))) == PartitionTuple(Vector(Some(IntLiteral(42)))))
+    assert(partitioning.tuple(partitioning.unsafe(row(null))) == PartitionTuple(Vector(None)))
+    val withoutStruct = new GenericInternalRow(Array[Any](1L, null))
+    assert(partitioning.tuple(partitioning.unsafe(withoutStruct)) == PartitionTuple(Vector(None)))
   }
 
   test("the partition value of a column that the rows lack is null") {
@@ -99,23 +100,23 @@ class PartitionerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   test("a retained key does not change when its row is reused, and keys of different rows differ") {
     val schema = Schema(0, Vector(NestedField.optional(7, "c", StringType)))
-    val rows = new Rows(schema, Identity)
+    val partitioning = new RowPartitioning(schema, Identity)
     val bytes = "abc".getBytes
-    val key = rows.partitioner.newKey()
-    rows.partitioner.read(new GenericInternalRow(Array[Any](UTF8String.fromBytes(bytes))), key)
+    val key = partitioning.partitioner.newKey()
+    partitioning.partitioner.read(new GenericInternalRow(Array[Any](UTF8String.fromBytes(bytes))), key)
     val retainedKey = key.retained
     assert(retainedKey == key && retainedKey.hashCode == key.hashCode)
     bytes(0) = 'x'
     assert(retainedKey != key)
-    assert(rows.partitioner.tuple(retainedKey) == PartitionTuple(Vector(Some(StringLiteral("abc")))))
+    assert(partitioning.partitioner.tuple(retainedKey) == PartitionTuple(Vector(Some(StringLiteral("abc")))))
   }
 
   test("null, 0.0 and -0.0 are different partition values, and all NaN values are the same partition value") {
     val schema = Schema(0, Vector(NestedField.optional(7, "c", DoubleType)))
-    val rows = new Rows(schema, Identity)
+    val partitioning = new RowPartitioning(schema, Identity)
     def key(value: Any) = {
-      val k = rows.partitioner.newKey()
-      rows.partitioner.read(new GenericInternalRow(Array[Any](value)), k)
+      val k = partitioning.partitioner.newKey()
+      partitioning.partitioner.read(new GenericInternalRow(Array[Any](value)), k)
       k
     }
     assert(key(null) != key(0.0d) && key(0.0d) != key(-0.0d))
@@ -123,17 +124,17 @@ class PartitionerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("a string that is not a UUID is rejected with the column name") {
-    val rows = new Rows(Schema(0, Vector(NestedField.optional(7, "c", UuidType))), Identity)
+    val partitioning = new RowPartitioning(Schema(0, Vector(NestedField.optional(7, "c", UuidType))), Identity)
     Seq("", "abc", "f79c3e09-677c-4bbd-a479-3f349cb785eg", "f79c3e09.677c-4bbd-a479-3f349cb785e7").foreach { text =>
       val error =
-        intercept[InvalidArgument](rows.tuple(new GenericInternalRow(Array[Any](UTF8String.fromString(text)))))
+        intercept[InvalidArgument](partitioning.tuple(new GenericInternalRow(Array[Any](UTF8String.fromString(text)))))
       assert(error.getMessage.contains("column c") && error.value == text)
     }
   }
 
   test("an unknown transform is rejected") {
     val schema = Schema(0, Vector(NestedField.optional(7, "c", IntType)))
-    val error = intercept[Unsupported](new Rows(schema, UnknownTransform("spiral[4]")))
+    val error = intercept[Unsupported](new RowPartitioning(schema, UnknownTransform("spiral[4]")))
     assert(error.getMessage.contains("spiral[4]"))
   }
 }
@@ -165,7 +166,8 @@ private object PartitionerSuite {
   private def bytes(size: Gen[Int]): Gen[ByteBuffer] =
     size.flatMap(Gen.listOfN(_, Gen.choose(Byte.MinValue, Byte.MaxValue))).map(b => ByteBuffer.wrap(b.toArray))
   private def decimal(precision: Int, scale: Int): Gen[Literal] = {
-    // The smallest values are left out, because truncating them gives values with more digits than the type has.
+    // Values near the minimum are left out, because truncating them gives values with more digits than the type has.
+    // For simplicity, values near the maximum are left out too.
     val limit = BigInt(10).pow(precision) - 1001
     Gen.oneOf(Gen.choose(-limit, limit), Gen.choose(BigInt(-1000), BigInt(1000)))
       .map(unscaled => DecimalLiteral(new BigDecimal(unscaled.bigInteger, scale)))
@@ -193,7 +195,7 @@ private object PartitionerSuite {
   )
 
   /** Computes the partitions of rows for a partition spec with one field. */
-  final private class Rows(schema: Schema, transform: Transform, source: Int = 7) {
+  final private class RowPartitioning(schema: Schema, transform: Transform, source: Int = 7) {
     private val sparkType = SparkTypes.toSpark(schema)
     private val spec = PartitionSpec(0, Vector(PartitionField(source, 1000, "p", transform)))
     private val projection = UnsafeProjection.create(sparkType)
