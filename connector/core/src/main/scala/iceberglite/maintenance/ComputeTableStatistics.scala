@@ -104,7 +104,7 @@ object ComputeTableStatistics {
     val isReadable = Encryption.isReadable(table.metadata, file)
     if (!isReadable) log.warn(
       s"${file.statisticsPath} is not copied to the new statistics of the encrypted table ${table.name}, because the " +
-        "table metadata has no key of it. Call compute_table_stats to compute its values again"
+        "table metadata contains no key for the file. Call compute_table_stats to compute its values again"
     )
     isReadable
   }
