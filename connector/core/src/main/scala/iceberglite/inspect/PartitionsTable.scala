@@ -6,7 +6,7 @@ import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.NestedField
 import iceberglite.spec.types.Type.{IntType, LongType, TimestampTzType}
 import iceberglite.table.Table
-import iceberglite.tree.MetadataTree
+import iceberglite.tree.{BoundedEntries, FilePart, MetadataTree}
 
 /**
  * The record and file counts of each partition in a snapshot. There is one row for each partition of each partition
@@ -63,14 +63,18 @@ object PartitionsTable extends GroupedTable {
     snapshot.toVector.flatMap { s =>
       val files = MetadataTree.at(s, tree)
       val parts = files.parts.filter(part => request.filter == AlwaysTrue || pruning.mightMatch(part))
-      val fromParts = new PartitionRows(_, table.io, partition, columns, request, times, Some(files))
+      val cached = BoundedEntries.cached(files, parts)
+      def fromParts(group: Vector[FilePart]) =
+        new PartitionRows(group, table.io, partition, columns, request, times, cached)
       val statistics = statisticsOf(table, s).filterNot(_ => needsUpdates || partition.isEmpty).map { file =>
         // A part without a count has at most one file for each byte.
         val maxRows = files.parts.iterator.map(part => part.liveFiles.getOrElse(part.length)).sum
         val (io, ofSnapshot) = (table.io, metadata.forReading(s))
         new PartitionStatisticsRows(file, io, ofSnapshot, columns, request, fromParts(parts), maxRows)
       }
-      statistics.filter(_.mayBeUsed).fold[Vector[MetadataRows]](PartitionGroups.of(parts, tree.specs).map(fromParts))(
+      statistics.filter(_.mayBeUsed).fold[Vector[MetadataRows]](
+        PartitionGroups.of(parts, tree.specs).map(fromParts(_))
+      )(
         Vector(_)
       )
     }

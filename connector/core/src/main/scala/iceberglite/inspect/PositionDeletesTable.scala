@@ -12,6 +12,7 @@ import iceberglite.spec.types.NestedField
 import iceberglite.spec.types.Type.{IntType, LongType, StringType, StructType}
 import iceberglite.storage.FileIO
 import iceberglite.table.Table
+import iceberglite.tree.{BoundedEntries, FilePart, MetadataPool, SnapshotFiles}
 
 /**
  * The positions in the position delete files and deletion vectors of a snapshot. Equality deletes have no positions and
@@ -23,24 +24,82 @@ object PositionDeletesTable extends GroupedTable {
 
   override def schema(table: Table): Schema = layout(table).schema
 
-  private def layout(table: Table): PositionDeleteColumns = new PositionDeleteColumns(
+  private[inspect] def layout(table: Table): PositionDeleteColumns = new PositionDeleteColumns(
     new PartitionStruct(table.metadata),
     table.schema,
     table.metadata.lastColumnId,
     hasContentRange = table.metadata.formatVersion.number >= FormatVersion.V3.number
   )
 
+  /**
+   * Returns groups of delete files, which the tasks find in the manifests again. Therefore the memory of the driver
+   * does not depend on the number of delete files.
+   */
   override def groupsOf(table: Table, snapshot: Option[Snapshot], request: RowRequest): Vector[MetadataRows] = {
     val columns = layout(table)
+    val parts = FileScope.OneSnapshot.parts(table, snapshot, Seq(ManifestContent.Deletes), EntryLayout.LiveFiles)
+    val cached = parts.headOption.flatMap { case (files, _) => BoundedEntries.cached(files, parts.map(_._2)) }
+    MetadataPool.map(parts) { case (_, part) =>
+      val source = PositionDeletePart(part, table.io, columns, request, cached)
+      DeleteFileRange.divide(source.files).map(new PositionDeleteRows(source, _))
+    }.flatten
+  }
+}
+
+/**
+ * The position delete files of one part of a metadata tree that may have requested rows.
+ *
+ * @param cached the snapshot whose cached entries are used; absent on executors, which do not cache parts
+ */
+final private[inspect] case class PositionDeletePart(
+    part: FilePart,
+    io: FileIO,
+    columns: PositionDeleteColumns,
+    request: RowRequest,
+    cached: Option[SnapshotFiles]
+) {
+  def files: Iterator[ContentFile] = {
     val selection = new RequestedRows(columns.schema, request)
-    val entries =
-      FileScope.OneSnapshot.parts(table, snapshot, Seq(ManifestContent.Deletes), EntryLayout.LiveFiles).iterator
-        .flatMap { case (files, part) => files.entries(part) }
-    val files = entries.filter(e => e.isLive && e.file.content == Content.PositionDeletes).map(_.file)
-    files.filter(columns.mightMatch(_, request, selection)).map { file =>
-      val withoutMetrics = file.copy(metrics = Metrics.Empty, splitOffsets = Vector.empty)
-      new PositionDeleteRows(table.io, withoutMetrics, columns, request)
-    }.toVector
+    cached.fold(part.entries(io))(_.entries(part))
+      .filter(e => e.isLive && e.file.content == Content.PositionDeletes).map(_.file)
+      .filter(columns.mightMatch(_, request, selection))
+  }
+
+  def forReading: PositionDeletePart = copy(part = part.forReading, cached = None)
+}
+
+/**
+ * Consecutive delete files of a part.
+ *
+ * @param first the number of the first file, counted from 0
+ * @param rows the number of positions in the files
+ */
+final private[inspect] case class DeleteFileRange(first: Long, files: Int, bytes: Long, rows: Long) {
+  def +(file: ContentFile): DeleteFileRange =
+    DeleteFileRange(first, files + 1, bytes + DeleteFileRange.sizeOf(file), rows + file.recordCountOrZero)
+
+  def isFull(maxFiles: Int): Boolean = bytes >= DeleteFileRange.MaxBytes || files >= maxFiles
+}
+
+private[inspect] object DeleteFileRange {
+  private val MaxBytes = 8L << 20
+
+  /** The maximum number of files, whose manifest entries are in memory while the positions are read. */
+  private val MaxFiles = 1 << 14
+
+  private def sizeOf(file: ContentFile): Long = file.contentSizeInBytes.getOrElse(file.fileSizeInBytes)
+
+  def divide(files: Iterator[ContentFile], maxFiles: Int = MaxFiles): Vector[DeleteFileRange] = {
+    val full = Vector.newBuilder[DeleteFileRange]
+    var current = DeleteFileRange(0, 0, 0, 0)
+    files.foreach { file =>
+      current += file
+      if (current.isFull(maxFiles)) {
+        full += current
+        current = DeleteFileRange(current.first + current.files, 0, 0, 0)
+      }
+    }
+    (if (current.files == 0) full else full += current).result()
   }
 }
 
@@ -51,7 +110,7 @@ object PositionDeletesTable extends GroupedTable {
  * @param table the columns of the table, for the deleted row
  * @param hasContentRange whether there are columns for the position of a deletion vector in its file
  */
-final private class PositionDeleteColumns(
+final private[inspect] class PositionDeleteColumns(
     partition: PartitionStruct,
     table: Schema,
     lastColumnId: Int,
@@ -106,17 +165,42 @@ private object PositionDeleteColumns {
   val FileValues = 3
 }
 
-/** The rows of one position delete file or deletion vector. */
-final private class PositionDeleteRows(
-    io: FileIO,
-    file: ContentFile,
-    columns: PositionDeleteColumns,
-    request: RowRequest
-) extends MetadataRows {
-  override def bytes: Long = file.contentSizeInBytes.getOrElse(file.fileSizeInBytes)
-  override def estimatedRows: Long = file.recordCount
+/** The rows of a range of position delete files and deletion vectors. */
+final private[inspect] class PositionDeleteRows(source: PositionDeletePart, range: DeleteFileRange)
+    extends MetadataRows {
+  import source.{columns, io, request}
 
-  override def rows(): GroupRows = {
+  override def bytes: Long = range.bytes
+  override def estimatedRows: Long = range.rows
+  override def forReading: MetadataRows = new PositionDeleteRows(source.forReading, range)
+
+  override def rows(): GroupRows = new GroupRows {
+    private val files = filesOfRange
+    private var current = Option.empty[GroupRows]
+
+    override def hasNext: Boolean = {
+      while (!current.exists(_.hasNext) && files.hasNext) current = Some(rowsOf(files.next()))
+      current.exists(_.hasNext)
+    }
+
+    override def next(): MetadataRow = if (hasNext) current.get.next() else Iterator.empty.next()
+
+    override def close(): Unit = current.foreach(_.close())
+  }
+
+  /** Returns the files of the range. The part is read to its end, so that its file is closed. */
+  private def filesOfRange: Iterator[ContentFile] = {
+    val found = Vector.newBuilder[ContentFile]
+    var number = 0L
+    source.files.foreach { file =>
+      if (number >= range.first && number < range.first + range.files)
+        found += file.copy(metrics = Metrics.Empty, splitOffsets = Vector.empty)
+      number += 1
+    }
+    found.result().iterator
+  }
+
+  private def rowsOf(file: ContentFile): GroupRows = {
     val selection = new RequestedRows(columns.schema, request)
     val ofFile = columns.valuesOf(file)
     def selected(path: String, position: Long, row: => Option[MetadataRow]): Option[MetadataRow] = selection {
@@ -132,8 +216,8 @@ final private class PositionDeleteRows(
       val needsRow = request.needs(columns.row)
       val struct =
         StructType(PositionDeleteFiles.Struct.fields ++ (if (needsRow) Vector(columns.row) else Vector.empty))
-      val source = DataSource.of(io, file, Some(PositionDeleteFiles.Names))
-      val records = DataFormats.of(file.format).read(source, struct)
+      val opened = DataSource.of(io, file, Some(PositionDeleteFiles.Names))
+      val records = DataFormats.of(file.format).read(opened, struct)
       val convert = RecordRows.of(struct)
       val rows = records.map(convert).flatMap { case MetadataRow(values) =>
         selected(values(0).toString, values(1).asInstanceOf[Long], RecordRows.structAt(values, 2))

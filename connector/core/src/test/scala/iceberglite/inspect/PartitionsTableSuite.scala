@@ -55,11 +55,12 @@ class PartitionsTableSuite extends AnyFunSuite {
   private def rows(groups: Vector[MetadataRows]): Vector[MetadataRow] = groups.flatMap(_.rows().toVector)
 
   /** Returns the rows of the table `partitions` if one task sums the files of all manifests. */
-  private def asOneGroup(t: TestTable, columns: Seq[String]): Vector[MetadataRow] = {
+  private def asOneGroup(t: TestTable, columns: Seq[String], maxPartitions: Int = 1000): Vector[MetadataRow] = {
     val times = t.metadata.snapshots.map(s => s.snapshotId -> s.timestampMs).toMap
     val partition = new PartitionStruct(t.metadata)
     val all = PartitionsTable.schema(t.table)
-    new PartitionRows(t.files.get.parts, t.io, partition, all, requestFor(columns), times, None).rows().toVector
+    val (parts, limit) = (t.files.get.parts, () => maxPartitions)
+    new PartitionRows(parts, t.io, partition, all, requestFor(columns), times, None, limit).rows().toVector
   }
 
   test("manifests whose partitions do not overlap are summed by different tasks", ManifestsOnly) {
@@ -95,7 +96,10 @@ class PartitionsTableSuite extends AnyFunSuite {
       groupCounts ::= found.size
       val keys = found.flatMap(_.rows().map(_.values.take(2)).toSet.toVector)
       assert(keys.distinct.size == keys.size)
-      assert(rows(found).map(_.toString).sorted == asOneGroup(t, columns).map(_.toString).sorted)
+      val expected = asOneGroup(t, columns).map(_.toString).sorted
+      assert(rows(found).map(_.toString).sorted == expected)
+      for (maxPartitions <- Seq(1, 2, 5))
+        assert(asOneGroup(t, columns, maxPartitions).map(_.toString).sorted == expected, maxPartitions)
     }
     assert(groupCounts.exists(_ > 1))
   }

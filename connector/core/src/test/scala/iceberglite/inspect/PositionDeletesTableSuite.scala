@@ -24,6 +24,29 @@ class PositionDeletesTableSuite extends AnyFunSuite {
     )
   )
 
+  test("the delete files of a manifest are divided into ranges, which tasks find in the manifest again") {
+    val t = new TestTable(schema)
+    val writer = DataFormats.of(FileFormat.Parquet)
+    val deletes = (1 to 7).map { i =>
+      val fileSchema = Schema(0, PositionDeleteFiles.Struct.fields)
+      val path = s"mem:/t/data/d$i.parquet"
+      val open = writer.write(DataTarget(t.table.io, path, fileSchema, Map.empty, MetricsModes(Map.empty)))
+      open.write(Record.of(s"mem:/f$i", i.toLong))
+      open.close().positionDeletes(0, PartitionTuple.Empty, None)
+    }
+    t.append(deletes: _*)
+    val request = RowRequest.all(PositionDeletesTable.schema(t.table)).copy(columns = Vector("pos"))
+    val (part, columns) = (t.files.get.parts.head, PositionDeletesTable.layout(t.table))
+    val source = PositionDeletePart(part, t.table.io, columns, request, None)
+    for (maxFiles <- 1 to 8) {
+      val ranges = DeleteFileRange.divide(source.files, maxFiles)
+      assert(ranges.map(_.files).sum == 7 && ranges.forall(_.files <= maxFiles) && ranges.map(_.rows).sum == 7)
+      val rows = ranges.map(new PositionDeleteRows(source, _).forReading.rows().toVector)
+      assert(rows.flatten == (1L to 7L).map(MetadataRow.of(_)) && rows.map(_.size) == ranges.map(_.files))
+    }
+    assert(DeleteFileRange.divide(Iterator.empty).isEmpty)
+  }
+
   for (format <- Seq(FileFormat.Parquet, FileFormat.Orc, FileFormat.Avro))
     test(s"deleted rows that a delete file contains are shown with all their values, ${format.name}") {
       val t = new TestTable(schema)

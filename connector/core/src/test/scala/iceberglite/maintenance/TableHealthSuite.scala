@@ -12,6 +12,7 @@ import iceberglite.maintenance.health.{
   DataFileHealth,
   DeleteFileHealth,
   FileReplacement,
+  HealthLimits,
   MaintenanceAction,
   MaintenanceOptions,
   OrphanHealth,
@@ -130,6 +131,31 @@ class TableHealthSuite extends AnyFunSuite {
       assert(TableHealth.of(table, rewrite, 0L).data.rewrite == expected, s"seed ${Fuzz.seed + round}")
     }
   }
+
+  for (version <- Seq(FormatVersion.V2, FormatVersion.V3))
+    test(s"the health is the same if only a part of the sums fits into memory, in version ${version.number}") {
+      for (round <- 0 until 20) {
+        val random = new Random(Fuzz.seed + round)
+        val actions = created(version)
+        val files = (1 to 60).map { i =>
+          sized(fileOf(('a' + random.nextInt(12)).toChar.toString, s"mem://t/data/f$i"), 1L + random.nextInt(25000))
+        }
+        actions.commit(new RowDelta(Vector(equalityDeletes("early", files.head, (0, 1)))))
+        files.grouped(15).foreach(group => actions.append(group: _*))
+        val chosen = random.shuffle(files).take(20)
+        val deletes =
+          if (version == FormatVersion.V3) actions.vectors("mem://t/data/v.puffin", chosen.map(_ -> Seq(1L, 2L)): _*)
+          else chosen.map(file => positionDeletes(s"${file.path}-deletes", file).copy(recordCount = 4)).toVector ++
+            chosen.groupBy(_.partition).values.map(same => positionDeletes(s"${same.head.path}-of-many", same: _*))
+        actions.commit(new RowDelta(deletes :+ equalityDeletes("late", files(1), (0, 1))))
+        val table = actions.table
+        val rewrite = options(table, "min-input-files" -> "2").rewrite(table.metadata)
+        val expected = TableHealth.of(table, rewrite, 0L)
+        assert(expected.deletes.danglingFiles > 0 && expected.data.filesWithManyDeletes >= 0)
+        for (limits <- Seq(HealthLimits(1, 1000), HealthLimits(3, 2), HealthLimits(1000, 1), HealthLimits(5, 7)))
+          assert(TableHealth.of(table, rewrite, 0L, limits = limits) == expected, s"$limits, seed ${Fuzz.seed + round}")
+      }
+    }
 
   /** Returns a table for which the actions in [[order]] are due. */
   private def neglected: Actions = {

@@ -6,62 +6,77 @@ import scala.util.hashing.MurmurHash3
 import iceberglite.maintenance.compact.{ClusteredFiles, FileGroup, RewriteOptions}
 import iceberglite.spec.file.{Content, ContentFile, ManifestContent, ManifestEntry}
 import iceberglite.spec.partition.PartitionTuple
-import iceberglite.tree.{FilePart, MetadataPool, SnapshotFiles}
+import iceberglite.storage.FileIO
+import iceberglite.tree.{BoundedEntries, BoundedSums, FilePart, HashRange, MetadataPool, SnapshotFiles}
+
+/**
+ * The maximum numbers of sums that are in memory at the same time.
+ *
+ * @param partitions the number of partitions
+ * @param deletes the number of delete files that apply to a single data file
+ */
+final private[iceberglite] case class HealthLimits(partitions: Int, deletes: Int)
+
+private[iceberglite] object HealthLimits {
+  private val BytesPerPartition = 400
+  private val BytesPerDelete = 120
+
+  lazy val ofHeap: HealthLimits = HealthLimits(
+    partitions = BoundedSums.maxKeys(BytesPerPartition, heapShare = 0.2),
+    deletes = BoundedSums.maxKeys(BytesPerDelete, heapShare = 0.1)
+  )
+}
 
 /**
  * Sums counts and sizes over the files of a snapshot. The parts of the metadata tree (manifests in format versions 1 to
- * 3) are read in parallel in three passes. The first pass reads the parts with delete files, so that the numbers of
- * deleted rows of data files are known in the second pass. The second pass reads the parts with data files. The third
- * pass reads the parts with delete files again, to find the delete files that are older than all data files.
+ * 3) are read in parallel in three steps. The first step reads the parts with delete files, so that the numbers of
+ * deleted rows of data files are known in the second step. The second step reads the parts with data files. The third
+ * step reads the parts with delete files again, to find the delete files that are older than all data files.
+ *
+ * The memory is bounded by `limits`. If there are more partitions, the steps are repeated, each time for some of the
+ * partitions. If there are more delete files, the first two steps are repeated, each time for some of the data files.
  */
-final private[health] class FileSums(options: RewriteOptions, deleteRules: PositionDeleteRules) {
-  private var parts = Vector.empty[FilePart]
+final private[health] class FileSums(
+    options: RewriteOptions,
+    deleteRules: PositionDeleteRules,
+    limits: HealthLimits
+) {
+  import FileSums._
 
-  /** The sums of the delete files that apply to a single data file, by the hash of the data file's path. */
-  private val deletesByPath = mutable.LongMap.empty[DeletesOfFile]
-  private val partitions = mutable.HashMap.empty[(Int, PartitionTuple), PartitionFileSums]
+  private var parts = Vector.empty[FilePart]
   private val totals = new TableFileSums
-  private val positionDeletes = new PositionDeleteSums(deleteRules)
+  private val results = new PartitionResults(options, deleteRules)
 
   /** Sums the files of a tree. This method must be called before the methods that return sums. */
-  def read(tree: SnapshotFiles): Unit = {
+  def read(tree: SnapshotFiles, io: FileIO): Unit = {
     parts = tree.parts
     val (deleteParts, dataParts) = parts.filter(_.hasLiveFiles).partition(_.content == ManifestContent.Deletes)
-    forEachPart(tree, deleteParts)(new DeleteSums)(add)
-    forEachPart(tree, dataParts)(new PartSums)(add)
-    forEachPart(tree, deleteParts)(new DanglingSums)(_.addTo(totals))
-  }
-
-  /** Sums the live entries of each part, and combines the sums one after the other. */
-  private def forEachPart[A <: EntrySums](tree: SnapshotFiles, of: Vector[FilePart])(empty: => A)(
-      combine: A => Unit
-  ): Unit = {
-    MetadataPool.map(of) { part =>
-      val sums = empty
-      tree.entries(part).filter(_.isLive).foreach(sums += _)
-      synchronized(combine(sums))
+    val paths = HashRange.divide(deleteParts.iterator.map(_.estimatedLiveFiles).sum, limits.deletes.toLong)
+    val entries = new TreeEntries(tree, io)
+    val passes = BoundedSums.passes[Key, PartitionFileSums](limits.partitions) { sums =>
+      paths.foreach { range =>
+        val step = new Step(sums, range, isFirst = range == paths.head)
+        entries.chunks(deleteParts)(step.addDeletes)
+        step.endDeletes()
+        entries.chunks(dataParts)(step.addData)
+      }
+      if (totals.filesOfManyDataFiles > 0) entries.chunks(deleteParts)(addDangling(sums, _))
     }
-    ()
+    passes.foreach(_.iterator.foreach { case ((specId, _), sum) => results.add(specId, sum) })
   }
 
   /** Returns the sums of the data files. @param clustered the files of a clustered table; absent for other tables */
   def data(clustered: Option[ClusteredFiles]): DataFileHealth = {
-    val groups = partitions.toVector.groupBy { case ((specId, _), _) => specId == options.outputSpecId }
-    val ownSpec = groups.getOrElse(true, Vector.empty).map(_._2)
-    // The files of other partition specs are rewritten together, because their rows may belong to any partition.
-    val others = groups.getOrElse(false, Vector.empty).map(_._2).reduceOption(_ ++ _)
-    val all = ownSpec ++ others
-    val withManySmallFiles = all.filter(p => p.smallFiles >= options.group.minInputFiles && p.smallFiles > 1)
+    val ofPartitions = results.ofData
     DataFileHealth(
       totals.dataFiles,
       totals.dataBytes,
       totals.records,
-      withManySmallFiles.map(_.smallFiles).sum,
-      withManySmallFiles.map(_.smallBytes).sum,
-      all.map(_.filesWithManyDeletes).sum,
-      all.map(_.deletedBytes).sum,
-      clustered.map(files => FileReplacement.of(files.groups, options))
-        .getOrElse(all.map(_.replacement(options)).foldLeft(FileReplacement.Empty)(_ ++ _)),
+      ofPartitions.smallFiles,
+      ofPartitions.smallBytes,
+      ofPartitions.filesWithManyDeletes,
+      ofPartitions.deletedBytes,
+      clustered.fold(ofPartitions.rewrite)(files => FileReplacement.of(files.groups, options)),
       clustered.map(files => ClusterHealth(files.columns, files.degree))
     )
   }
@@ -77,7 +92,7 @@ final private[health] class FileSums(options: RewriteOptions, deleteRules: Posit
       totals.deleteBytes,
       totals.precedingFiles + withDataFile,
       totals.precedingBytes + totals.bytesOfOneDataFile - totals.matchedBytes,
-      positionDeletes.rewrite
+      results.ofDeletes
     )
   }
 
@@ -95,206 +110,118 @@ final private[health] class FileSums(options: RewriteOptions, deleteRules: Posit
     )
   }
 
-  private def add(sums: DeleteSums): Unit = {
-    totals.positionDeleteFiles += sums.positionDeleteFiles
-    totals.deletedPositions += sums.deletedPositions
-    totals.equalityDeleteFiles += sums.equalityDeleteFiles
-    totals.equalityDeleteRecords += sums.equalityDeleteRecords
-    totals.equalityDeleteBytes += sums.equalityDeleteBytes
-    totals.deleteBytes += sums.bytes
-    positionDeletes ++= sums.small
-    sums.byPath.foreach { case (key, deletes) =>
-      totals.filesOfOneDataFile += deletes.files
-      totals.bytesOfOneDataFile += deletes.bytes
-      deletesByPath(key) = deletesByPath.get(key).fold(deletes)(_ ++ deletes)
-    }
-  }
+  /**
+   * Sums the files of the partitions of a pass, as far as the hash of the path of the data file is in a range.
+   *
+   * @param paths the range. A delete file that applies to several data files belongs to the first range
+   */
+  final private class Step(sums: BoundedSums[Key, PartitionFileSums], paths: HashRange, isFirst: Boolean) {
 
-  private def add(sums: PartSums): Unit = {
-    totals.dataFiles += sums.files
-    totals.dataBytes += sums.bytes
-    totals.records += sums.records
-    totals.matchedFiles += sums.matchedFiles
-    totals.matchedBytes += sums.matchedBytes
-    sums.partitions.foreach { case (key, sum) =>
-      partitions(key) = partitions.get(key).fold(sum)(_ ++ sum)
-      totals.minSequence = math.min(totals.minSequence, sum.minSequence)
-    }
-  }
+    /** The sums of the delete files that apply to a single data file, by the hash of the data file's path. */
+    private val deletesByPath = mutable.LongMap.empty[DeletesOfFile]
 
-  private def sizeOf(file: ContentFile): Long = file.contentSizeInBytes.getOrElse(file.fileSizeInBytes)
+    /** Whether the totals of the table do not include the files of this step yet. */
+    private val isNew = sums.isFirstPass
 
-  /** Sums over the entries of one part. */
-  sealed private trait EntrySums {
-    def +=(entry: ManifestEntry): Unit
-  }
-
-  final private class DeleteSums extends EntrySums {
-    var (positionDeleteFiles, deletedPositions) = (0L, 0L)
-    var (equalityDeleteFiles, equalityDeleteRecords, equalityDeleteBytes) = (0L, 0L, 0L)
-    var bytes = 0L
-    val byPath = mutable.LongMap.empty[DeletesOfFile]
-    val small = new PositionDeleteSums(deleteRules)
-
-    override def +=(entry: ManifestEntry): Unit = {
-      val file = entry.file
-      val size = sizeOf(file)
-      bytes += size
-      if (file.content == Content.EqualityDeletes) {
-        equalityDeleteFiles += 1
-        equalityDeleteRecords += file.recordCountOrZero
-        equalityDeleteBytes += size
-      } else {
-        positionDeleteFiles += 1
-        small += file
-        deletedPositions += file.recordCountOrZero
-        file.onlyDataFile.foreach { path =>
-          val (key, deletes) = (FileSums.hash(path), DeletesOfFile(1, file.recordCountOrZero, size))
-          byPath(key) = byPath.get(key).fold(deletes)(_ ++ deletes)
+    def addDeletes(chunk: Seq[ManifestEntry]): Unit = FileSums.this.synchronized {
+      chunk.foreach { entry =>
+        val file = entry.file
+        val path = file.onlyDataFile.map(hash)
+        if (path.fold(isFirst)(contains)) {
+          if (isNew) totals.addDelete(file, path.isDefined)
+          path.foreach(addDeletes(_, file))
+          if (deleteRules.isChosen(file))
+            sums.at(keyOf(file))(new PartitionFileSums)
+              .foreach(_.addDelete(file, path.filter(_ => deleteRules.isPerFile)))
         }
       }
     }
+
+    private def addDeletes(path: Long, file: ContentFile): Unit = {
+      val deletes = DeletesOfFile(1, file.recordCountOrZero, sizeOf(file))
+      deletesByPath(path) = deletesByPath.get(path).fold(deletes)(_ ++ deletes)
+    }
+
+    def endDeletes(): Unit = sums.iterator.foreach(_._2.endDeletes())
+
+    def addData(chunk: Seq[ManifestEntry]): Unit = {
+      val ofTable = new TableFileSums
+      val ofPartitions = mutable.LinkedHashMap.empty[Key, PartitionFileSums]
+      chunk.foreach { entry =>
+        val file = entry.file
+        val path = if (paths == HashRange.All && deletesByPath.isEmpty) 0L else hash(file.path)
+        if (contains(path)) {
+          val deletes = if (deletesByPath.isEmpty) None else deletesByPath.get(path)
+          if (isNew) ofTable.addData(entry, deletes)
+          val ratio = deletes.fold(0.0)(found => FileGroup.deletedRatio(found.records, file.recordCount))
+          val key = keyOf(file)
+          if (sums.keeps(key))
+            ofPartitions.getOrElseUpdate(key, new PartitionFileSums).addData(entry, ratio, options)
+        }
+      }
+      FileSums.this.synchronized {
+        totals.addData(ofTable)
+        ofPartitions.foreach { case (key, sum) => sums.at(key)(new PartitionFileSums).foreach(_ ++= sum) }
+      }
+    }
+
+    private def contains(path: Long): Boolean = paths.contains(path.toInt)
   }
 
-  final private class PartSums extends EntrySums {
-    var (files, bytes, records) = (0L, 0L, 0L)
-    var (matchedFiles, matchedBytes) = (0L, 0L)
-    val partitions = mutable.HashMap.empty[(Int, PartitionTuple), PartitionFileSums]
-
-    override def +=(entry: ManifestEntry): Unit = {
-      val file = entry.file
-      files += 1
-      bytes += file.fileSizeInBytes
-      records += file.recordCountOrZero
-      val deletes = if (deletesByPath.isEmpty) None else deletesByPath.get(FileSums.hash(file.path))
-      deletes.foreach { found =>
-        matchedFiles += found.files
-        matchedBytes += found.bytes
-      }
-      val deletedRatio = deletes.fold(0.0)(found => FileGroup.deletedRatio(found.records, file.recordCount))
-      val sum = PartitionFileSums.of(entry, deletedRatio, options)
-      val key = (file.specId, file.partition)
-      partitions(key) = partitions.get(key).fold(sum)(_ ++ sum)
+  /**
+   * Counts the delete files that do not reference a single data file, and that are older than all data files that they
+   * could apply to.
+   */
+  private def addDangling(sums: BoundedSums[Key, PartitionFileSums], chunk: Seq[ManifestEntry]): Unit = {
+    val found = chunk.filter(entry => entry.file.onlyDataFile.isEmpty && isBeforeAll(entry, sums))
+    synchronized {
+      totals.precedingFiles += found.size
+      totals.precedingBytes += found.iterator.map(entry => sizeOf(entry.file)).sum
     }
   }
 
   /**
-   * Sums of the delete files that do not reference a single data file, and that are older than all data files that they
-   * could apply to.
+   * Returns whether a delete file is older than all data files that it may apply to. A position delete file also
+   * applies to data files with its own sequence number, but an equality delete file does not.
    */
-  final private class DanglingSums extends EntrySums {
-    private var (files, bytes) = (0L, 0L)
-
-    override def +=(entry: ManifestEntry): Unit = {
-      val file = entry.file
-      if (file.onlyDataFile.isEmpty && isBeforeAll(entry, oldestData(file))) {
-        files += 1
-        bytes += sizeOf(file)
-      }
-    }
-
-    /** Returns the lowest data sequence number of the data files that a delete file may apply to. */
-    private def oldestData(file: ContentFile): Long =
-      if (file.partition.values.isEmpty) totals.minSequence
-      else partitions.get((file.specId, file.partition)).fold(Long.MaxValue)(_.minSequence)
-
-    /**
-     * Returns whether a delete file is older than all data files that it may apply to. A position delete file also
-     * applies to data files with its own sequence number, but an equality delete file does not.
-     */
-    private def isBeforeAll(entry: ManifestEntry, oldest: Long): Boolean = entry.sequenceNumber.exists { number =>
-      number < oldest || number == oldest && entry.file.content == Content.EqualityDeletes
-    }
-
-    def addTo(all: TableFileSums): Unit = {
-      all.precedingFiles += files
-      all.precedingBytes += bytes
+  private def isBeforeAll(entry: ManifestEntry, sums: BoundedSums[Key, PartitionFileSums]): Boolean = {
+    val (key, file) = (keyOf(entry.file), entry.file)
+    val isGlobal = file.partition.values.isEmpty
+    def oldest = if (isGlobal) totals.minSequence else sums.get(key).fold(Long.MaxValue)(_.minSequence)
+    (if (isGlobal) sums.isFirstPass else sums.keeps(key)) && entry.sequenceNumber.exists { number =>
+      if (file.content == Content.EqualityDeletes) number <= oldest else number < oldest
     }
   }
 }
 
 private object FileSums {
 
+  /** A partition: the id of the partition spec, and the partition values. */
+  type Key = (Int, PartitionTuple)
+
+  /** The number of entries whose sums are added at once. */
+  private val ChunkEntries = 256
+
+  private def keyOf(file: ContentFile): Key = (file.specId, file.partition)
+
+  def sizeOf(file: ContentFile): Long = file.contentSizeInBytes.getOrElse(file.fileSizeInBytes)
+
   /** Returns a hash of 64 bits, so that two of a million paths have the same hash with a probability below 1e-7. */
   def hash(path: String): Long =
-    (MurmurHash3.stringHash(path, 1).toLong << 32) | (MurmurHash3.stringHash(path, 2) & 0xffffffffL)
-}
+    (MurmurHash3.stringHash(path, 1).toLong << 32) |
+      (MurmurHash3.stringHash(path, 2) & 0xffffffffL)
 
-/** Sums of the delete files that apply only to one data file. @param records the number of deleted positions */
-final private case class DeletesOfFile(files: Int, records: Long, bytes: Long) {
-  def ++(that: DeletesOfFile): DeletesOfFile =
-    DeletesOfFile(files + that.files, records + that.records, bytes + that.bytes)
-}
+  /** Reads the live entries of the parts of a tree. */
+  final private class TreeEntries(tree: SnapshotFiles, io: FileIO) {
+    private val cached = BoundedEntries.cached(tree, tree.parts)
 
-/** Sums over all files. */
-final private class TableFileSums {
-  var (dataFiles, dataBytes, records) = (0L, 0L, 0L)
-  var (positionDeleteFiles, deletedPositions) = (0L, 0L)
-  var (equalityDeleteFiles, equalityDeleteRecords, equalityDeleteBytes) = (0L, 0L, 0L)
-  var deleteBytes = 0L
+    /** Reads parts in parallel. @param add is called by several threads */
+    def chunks(parts: Vector[FilePart])(add: Seq[ManifestEntry] => Unit): Unit = {
+      MetadataPool.map(parts)(part => entries(part).filter(_.isLive).grouped(ChunkEntries).foreach(add))
+      ()
+    }
 
-  /**
-   * The count and size of delete files that reference a single data file (`OfOneDataFile`), and the count and size of
-   * those of these files whose data file is live (`matched`).
-   */
-  var (filesOfOneDataFile, bytesOfOneDataFile, matchedFiles, matchedBytes) = (0L, 0L, 0L, 0L)
-
-  /** The count and size of delete files that are older than all data files that they could apply to. */
-  var (precedingFiles, precedingBytes) = (0L, 0L)
-  var minSequence = Long.MaxValue
-}
-
-/**
- * Sums over the data files of a partition.
- *
- * @param chosenFiles the number of files that a rewrite considers: those that are too small or too large, and those
- *   with many deletes
- * @param deletedBytes the estimated size of the deleted rows in the files with many deletes
- * @param minSequence the lowest data sequence number
- */
-final private case class PartitionFileSums(
-    smallFiles: Long,
-    smallBytes: Long,
-    chosenFiles: Long,
-    chosenBytes: Long,
-    filesWithManyDeletes: Long,
-    deletedBytes: Long,
-    minSequence: Long
-) {
-  def ++(that: PartitionFileSums): PartitionFileSums = PartitionFileSums(
-    smallFiles + that.smallFiles,
-    smallBytes + that.smallBytes,
-    chosenFiles + that.chosenFiles,
-    chosenBytes + that.chosenBytes,
-    filesWithManyDeletes + that.filesWithManyDeletes,
-    deletedBytes + that.deletedBytes,
-    math.min(minSequence, that.minSequence)
-  )
-
-  /** Returns the files that a rewrite would replace by the rules of [[iceberglite.maintenance.compact.FileGroup]]. */
-  def replacement(options: RewriteOptions): FileReplacement = {
-    val isWorthwhile = filesWithManyDeletes > 0 || options.group.reasonFor(chosenFiles, chosenBytes).isDefined
-    if (isWorthwhile) FileReplacement(chosenFiles, chosenBytes, options.group.outputFiles(chosenBytes).toLong)
-    else FileReplacement.Empty
-  }
-}
-
-private object PartitionFileSums {
-
-  /** @param deletedRatio the ratio of deleted rows, from 0 to 1 */
-  def of(entry: ManifestEntry, deletedRatio: Double, options: RewriteOptions): PartitionFileSums = {
-    val size = entry.file.fileSizeInBytes
-    val hasManyDeletes = deletedRatio >= options.deleteRatioThreshold
-    val isSmall = size < options.group.minFileSize
-    val isChosen = options.group.isChosen(size) || hasManyDeletes
-    PartitionFileSums(
-      if (isSmall) 1 else 0,
-      if (isSmall) size else 0,
-      if (isChosen) 1 else 0,
-      if (isChosen) size else 0,
-      if (hasManyDeletes) 1 else 0,
-      if (hasManyDeletes) (size * deletedRatio).toLong else 0,
-      entry.sequenceNumber.getOrElse(0L)
-    )
+    private def entries(part: FilePart): Iterator[ManifestEntry] =
+      cached.fold(part.entries(io))(_.entries(part))
   }
 }

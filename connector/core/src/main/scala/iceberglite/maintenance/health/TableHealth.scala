@@ -130,26 +130,27 @@ object TableHealth {
 
   /**
    * Reads the health of a table from its metadata and manifests. No data file is read. The entries of manifests are
-   * summed while they are read, so that the memory depends on the number of partitions and of delete files that cover
-   * only one data file, but not on the number of data files. For a clustered table, the bounds of all data files are
-   * compared, as for a rewrite.
+   * summed while they are read, in memory that `limits` bounds, see [[FileSums]]. For a clustered table, the bounds of
+   * all data files are compared, as for a rewrite, so that the memory grows with the number of data files.
    *
    * @param options the options of the rewrite that would combine small files
    * @param nowMs the current time in milliseconds since the epoch, for the retention of snapshots
    * @param orphanSearch searches for orphan files; if absent, or if `gc.enabled` is false, the table's directory is not
    *   listed
+   * @param limits the maximum numbers of sums in memory
    * @throws iceberglite.spec.IcebergError.UnreadableFile if a manifest is missing or damaged
    */
   def of(
       table: Table,
       options: RewriteOptions,
       nowMs: Long,
-      orphanSearch: Option[OrphanSearch] = None
+      orphanSearch: Option[OrphanSearch] = None,
+      limits: HealthLimits = HealthLimits.ofHeap
   ): TableHealth = {
     val metadata = table.metadata
     val tree = metadata.currentSnapshot.map(MetadataTree.at(_, table.tree()))
-    val sums = new FileSums(options, PositionDeleteRules.of(metadata))
-    tree.foreach(sums.read)
+    val sums = new FileSums(options, PositionDeleteRules.of(metadata), limits)
+    tree.foreach(sums.read(_, table.io))
     val snapshotHealth = snapshots(metadata, nowMs)
     TableHealth(
       metadata.currentSnapshotId,

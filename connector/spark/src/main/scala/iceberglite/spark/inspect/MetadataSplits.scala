@@ -3,6 +3,7 @@ package iceberglite.spark.inspect
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.connector.read.{InputPartition, PartitionReader, PartitionReaderFactory}
+import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
 import iceberglite.inspect.{GroupRows, MetadataRows}
@@ -22,20 +23,26 @@ import iceberglite.table.KnownProperties
  */
 final class MetadataSplits(mode: PlanningMode, targetBytes: Long) {
 
-  /** Returns the groups of rows that each task produces; absent if the driver produces the rows. */
-  def of(groups: Vector[MetadataRows]): Option[Vector[Vector[MetadataRows]]] = mode match {
+  /**
+   * Returns the groups of rows that each task produces; absent if the driver produces the rows.
+   *
+   * @param columns the columns of the rows
+   */
+  def of(groups: Vector[MetadataRows], columns: StructType): Option[Vector[Vector[MetadataRows]]] = mode match {
     case PlanningMode.Local => None
     case PlanningMode.Distributed => Some(pack(groups))
-    case PlanningMode.Auto => if (isLarge(groups)) Some(pack(groups)) else None
+    case PlanningMode.Auto => if (isLarge(groups, columns)) Some(pack(groups)) else None
   }
 
   /**
-   * Whether tasks should produce the rows. The number of rows matters too, because the driver would hold all rows in
+   * Whether tasks should produce the rows. The size of the rows matters too, because the driver would hold all rows in
    * memory, and a small deletion vector can contain many deleted rows.
    */
-  private def isLarge(groups: Vector[MetadataRows]): Boolean = groups.iterator.map(_.bytes).sum > targetBytes ||
-    groups.iterator.map(g => math.max(0L, g.estimatedRows)).foldLeft(0L)(SizeEstimate.plus) >
-    MetadataSplits.MaxDriverRows
+  private def isLarge(groups: Vector[MetadataRows], columns: StructType): Boolean = {
+    val rows = groups.iterator.map(g => math.max(0L, g.estimatedRows)).foldLeft(0L)(SizeEstimate.plus)
+    groups.iterator.map(_.bytes).sum > targetBytes ||
+    SizeEstimate.of(rows, columns).bytes > MetadataSplits.MaxDriverBytes
+  }
 
   /** Packs consecutive groups into one task until the task has the target size. */
   private def pack(groups: Vector[MetadataRows]): Vector[Vector[MetadataRows]] = {
@@ -59,8 +66,11 @@ final class MetadataSplits(mode: PlanningMode, targetBytes: Long) {
 object MetadataSplits {
   private val DefaultBytes = 32L << 20
 
-  /** The maximum estimated number of rows that the driver produces. */
-  private val MaxDriverRows = 1L << 20
+  /**
+   * The maximum size of the rows that the driver produces, as Spark estimates it from the types of the columns. The
+   * rows need several times as much memory, because paths are longer than the strings that Spark assumes.
+   */
+  private val MaxDriverBytes = 4L << 20
 
   private val TargetSize: SparkOption[Long] = SparkOption
     .bytes(ReadOptions.SplitSize.key, KnownProperties.MetadataSplitSize.doc, DefaultBytes)

@@ -81,7 +81,7 @@ final class MetadataTableScanBuilder(
     val description = s"$name ${request.columns.mkString("[", ", ", "]")}" +
       (if (pushed.isEmpty) "" else pushed.mkString(", filters ", ", ", ""))
     val groups = metadataTable.groups(table, snapshot, request)
-    groups.flatMap(splits.of) match {
+    groups.flatMap(splits.of(_, requiredSchema)) match {
       case Some(tasks) => new DistributedMetadataScan(name, description, requiredSchema, output, tasks)
       case None =>
         def rows = groups.fold(metadataTable.select(table, snapshot, request))(_.iterator.flatMap(_.rows()))
