@@ -95,7 +95,7 @@ lazy val core = (project in file("connector/core"))
     name := "iceberg-lite-core",
     publish / skip := true,
     libraryDependencies ++= Dependencies.formats ++ Dependencies.hive ++ Dependencies.s3 ++ Dependencies.drivers ++
-      Dependencies.tokenProviders,
+      Dependencies.tokenProviders ++ Dependencies.azure,
     libraryDependencies += Dependencies.peer % Test
   )
 

@@ -61,6 +61,12 @@ object Dependencies {
     "org.apache.hadoop" % "hadoop-azure" % "3.3.4"
   ).map(_.intransitive() % Provided)
 
+  /** Libraries that Hadoop's file system for Azure Data Lake Storage needs, to test it with a stub of the service. */
+  val azure: Seq[ModuleID] = Seq(
+    "org.apache.httpcomponents" % "httpclient" % "4.5.14",
+    "org.apache.httpcomponents" % "httpcore" % "4.4.16"
+  ).map(_.intransitive() % Test)
+
   /** JDBC drivers for the servers of the tests. */
   val drivers: Seq[ModuleID] = Seq("org.postgresql" % "postgresql" % "42.7.7" % Test)
 
