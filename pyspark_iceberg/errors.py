@@ -1,8 +1,8 @@
 """Errors of the Python package.
 
 An error of a table has a condition and a SQL state. PySpark raises these errors as `AnalysisException` or
-`QueryExecutionException`, and the failure of a Spark job as `Py4JJavaError`. The methods of this package raise such an
-error as the subclass of `TableError` that belongs to the condition.
+`QueryExecutionException`, and the failure of a Spark job as `Py4JJavaError`, even if Spark has a condition for it. The
+methods of this package raise such an error as the subclass of `TableError` that belongs to the condition.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from pyspark.errors import AnalysisException, PySparkException, PythonException
 _NAME = r"[A-Z][A-Z0-9_]*(?:\.[A-Z0-9_]+)*"
 _CONDITION = re.compile(rf"(?:\([\w.$]+\) )?(\[({_NAME})\] .*)", re.DOTALL)
 # The message of a task ends where its stack trace, the next cause or the stack trace of the driver begins.
+_END_OF_TASK = r"(?=\n\s+at |\nCaused by|\n\s*(?:Driver|JVM) stacktrace:|\Z)"
 _CONDITION_OF_TASK = re.compile(
-    r"(?:iceberglite[\w.$]+: )(\[(ICEBERG_LITE\.[A-Z0-9_]+)\] .*?)"
-    r"(?=\n\s+at |\nCaused by|\n\s*Driver stacktrace:|\Z)",
-    re.DOTALL,
+    rf"(?:iceberglite[\w.$]+: )(\[(ICEBERG_LITE\.[A-Z0-9_]+)\] .*?){_END_OF_TASK}", re.DOTALL
 )
+_SPARK_CONDITION_OF_TASK = re.compile(rf"(?:org\.apache\.spark[\w.$]+: )(\[({_NAME})\] .*?){_END_OF_TASK}", re.DOTALL)
 
 # The maximum number of causes of a Java exception that are searched.
 _MAX_CAUSES = 20
@@ -109,6 +109,10 @@ class UnsupportedOperationError(TableError):
     """This release does not support the operation or a part of the table."""
 
 
+class FailedJobError(TableError):
+    """A Spark job failed. The condition is that of its cause, such as `DIVIDE_BY_ZERO` or `CAST_INVALID_INPUT`."""
+
+
 # The class of an error by its condition. The first pattern that matches the whole condition decides.
 _CLASSES: tuple[tuple[str, type[TableError]], ...] = (
     (r"ICEBERG_LITE\.(CONCURRENT_CHANGE|COMMIT_CONFLICT)", CommitConflictError),
@@ -122,6 +126,7 @@ _CLASSES: tuple[tuple[str, type[TableError]], ...] = (
     ),
     (r"INCOMPATIBLE_DATA_FOR_TABLE(\..+)?|NOT_NULL_ASSERT_VIOLATION", RejectedValueError),
     (r"ICEBERG_LITE\.UNSUPPORTED|UNSUPPORTED_FEATURE(\..+)?", UnsupportedOperationError),
+    (r"ICEBERG_LITE\.JOB_FAILED", FailedJobError),
     (r"ICEBERG_LITE\..+", TableError),
 )
 
@@ -146,12 +151,22 @@ _SQL_STATES: tuple[tuple[str, str], ...] = (
     (r"ICEBERG_LITE\.INVALID_METADATA", "XX001"),
     (r"ICEBERG_LITE\.COLUMN_WIDENED", "42825"),
     (r"ICEBERG_LITE\.JOB_FAILED", "58000"),
+    # Conditions of Spark that the rows of a table can cause in a task.
+    (r"MERGE_CARDINALITY_VIOLATION", "23K01"),
+    (r"DIVIDE_BY_ZERO", "22012"),
+    (r"CAST_INVALID_INPUT", "22018"),
+    (r"CAST_OVERFLOW(_IN_TABLE_INSERT)?|ARITHMETIC_OVERFLOW|NUMERIC_VALUE_OUT_OF_RANGE|INVALID_ARRAY_INDEX", "22003"),
+    (r"CANNOT_PARSE_TIMESTAMP", "22007"),
 )
 
 
 @contextmanager
 def typed_errors() -> Iterator[None]:
-    """Raise an error of a table as a subclass of `TableError`; raise other errors unchanged."""
+    """Raise an error of a table, or the failure of a Spark job, as a subclass of `TableError`.
+
+    An error of Spark that PySpark has converted to one of its own exceptions, such as `AnalysisException`, is raised
+    unchanged, unless its condition has a class here.
+    """
     try:
         yield
     except TableError:
@@ -164,13 +179,22 @@ def typed_errors() -> Iterator[None]:
 
 
 def typed_error(error: Exception) -> TableError | None:
-    """Return the subclass of `TableError` for an error of PySpark or of Py4J; None if its condition has no class."""
+    """Return the subclass of `TableError` for an error of PySpark or of Py4J.
+
+    Return None if the error has no condition, or if its condition has no class and PySpark has converted the error.
+    """
     thrown = _java_exception(error)
     found = _in_java(thrown) if thrown is not None else _in_python(error)
     if found is None:
         return None
-    kind = next((kind for pattern, kind in _CLASSES if re.fullmatch(pattern, found.condition)), None)
+    default = FailedJobError if _is_unconverted(error) else None
+    kind = next((kind for pattern, kind in _CLASSES if re.fullmatch(pattern, found.condition)), default)
     return None if kind is None else kind(*found)
+
+
+def _is_unconverted(error: Exception) -> bool:
+    """Return whether PySpark has no class for the Java exception, and raises that of Py4J or of all gRPC errors."""
+    return type(error).__name__ in ("Py4JJavaError", "SparkConnectGrpcException")
 
 
 class _Found(NamedTuple):
@@ -197,7 +221,11 @@ def _in_python(error: Exception) -> _Found | None:
     if condition is not None:
         state = error.getSqlState()  # type: ignore[func-returns-value]
         return _Found(str(error), condition, state, error.getMessageParameters() or {})
-    match = _CONDITION_OF_TASK.search(str(error)) or _CONDITION.match(str(error))
+    message = str(error)
+    match = _CONDITION_OF_TASK.search(message)
+    if match is None and _is_unconverted(error):
+        match = _SPARK_CONDITION_OF_TASK.search(message)
+    match = match or _CONDITION.match(message)
     if match is None:
         return None
     state = next((state for pattern, state in _SQL_STATES if re.fullmatch(pattern, match.group(2))), None)

@@ -8,11 +8,20 @@ from pathlib import Path
 from urllib.parse import unquote, urlparse
 
 import pytest
+from py4j.protocol import Py4JJavaError
 from pyspark.errors import AnalysisException, PythonException, QueryExecutionException
 from pyspark.sql import SparkSession
 from pyspark.sql.functions import udf
 
-from pyspark_iceberg import CommitConflictError, MissingObjectError, RejectedValueError, Table, TableError
+from pyspark_iceberg import (
+    CommitConflictError,
+    FailedJobError,
+    MissingObjectError,
+    RejectedValueError,
+    Table,
+    TableError,
+    typed_errors,
+)
 from pyspark_iceberg.errors import typed_error
 
 PAGE = Path(__file__).resolve().parent.parent.parent / "docs" / "reference.md"
@@ -125,6 +134,30 @@ def test_a_failed_task_of_a_write_is_an_exception_of_pyspark_with_its_condition(
             spark.range(1).select(fails("id").alias("id")).writeTo("tasks.t").append()
     finally:
         spark.sql("DROP NAMESPACE tasks CASCADE")
+
+
+@pytest.mark.parametrize("source", ["parquet", "iceberg"])
+def test_without_typed_errors_a_condition_of_spark_in_a_task_arrives_as_for_its_own_tables(
+    spark: SparkSession, source: str
+) -> None:
+    name = "spark_catalog.default.own" if source == "parquet" else "tasks_of_spark.t"
+    spark.sql("CREATE NAMESPACE IF NOT EXISTS tasks_of_spark")
+    spark.sql(f"CREATE TABLE {name} (n INT) USING {source}")
+    statement = f"INSERT INTO {name} SELECT CAST(concat('x', id) AS INT) FROM range(1)"
+    spark.conf.set("spark.sql.ansi.enabled", "true")
+    try:
+        with pytest.raises(Py4JJavaError):
+            spark.sql(statement)
+        with pytest.raises(FailedJobError) as failed, typed_errors():
+            spark.sql(statement)
+        assert failed.value.condition in ("CAST_INVALID_INPUT", "TASK_WRITE_FAILED")
+        if source == "iceberg":
+            assert failed.value.condition == "CAST_INVALID_INPUT"
+            assert failed.value.parameters["expression"] == "'x0'"
+    finally:
+        spark.conf.unset("spark.sql.ansi.enabled")
+        spark.sql(f"DROP TABLE {name}")
+        spark.sql("DROP NAMESPACE tasks_of_spark CASCADE")
 
 
 def test_the_error_of_a_missing_table_has_the_parameters_of_its_condition(spark: SparkSession) -> None:

@@ -14,6 +14,7 @@ from pyspark_iceberg import (
     CommitConflictError,
     CommitStateUnknownError,
     ExistingObjectError,
+    FailedJobError,
     MissingObjectError,
     RejectedValueError,
     RowChanges,
@@ -225,6 +226,34 @@ def test_a_conflict_and_a_rejected_row_have_error_classes(spark: SparkSession, i
     assert len(str(rejected.value)) < 1000
     with pytest.raises(AnalysisException), typed_errors():
         spark.sql("SELECT no_such_column FROM VALUES (1) AS t(a)")
+
+
+def test_a_failed_job_has_the_condition_of_spark(spark: SparkSession, items: Table) -> None:
+    items.append([(7, "a", 1)])
+    merge = (
+        f"MERGE INTO {items.name} t USING (SELECT 7L AS id, n FROM VALUES (1), (2) AS s(n)) s "
+        "ON t.id = s.id WHEN MATCHED THEN UPDATE SET t.n = s.n"
+    )
+    with pytest.raises(FailedJobError) as repeated, typed_errors():
+        spark.sql(merge)
+    assert (repeated.value.condition, repeated.value.sql_state) == ("MERGE_CARDINALITY_VIOLATION", "23K01")
+    rows = spark.range(1).selectExpr("7L AS id", "'a' AS p", "id + 3000000000 AS n")
+    with pytest.raises(FailedJobError) as overflow:
+        items.append(rows)
+    assert (overflow.value.condition, overflow.value.sql_state) == ("CAST_OVERFLOW_IN_TABLE_INSERT", "22003")
+    spark.conf.set("spark.sql.ansi.enabled", "true")
+    try:
+        for expression, condition, state in (
+            ("CAST(1 / id AS INT)", "DIVIDE_BY_ZERO", "22012"),
+            ("CAST(concat('x', id) AS INT)", "CAST_INVALID_INPUT", "22018"),
+        ):
+            with pytest.raises(FailedJobError) as failed, typed_errors():
+                spark.sql(f"INSERT INTO {items.name} SELECT 7L, 'a', {expression} FROM range(1)")
+            assert (failed.value.condition, failed.value.sql_state) == (condition, state)
+            assert str(failed.value).startswith(f"[{condition}] ")
+            assert "\tat" not in str(failed.value)
+    finally:
+        spark.conf.unset("spark.sql.ansi.enabled")
 
 
 def test_the_number_of_removed_rows_does_not_count_rows_that_were_deleted_before(
