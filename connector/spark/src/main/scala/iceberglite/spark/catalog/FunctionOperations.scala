@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.analysis.{NoSuchFunctionException, NoSuchNa
 import org.apache.spark.sql.connector.catalog.functions.UnboundFunction
 import org.apache.spark.sql.connector.catalog.{FunctionCatalog, Identifier}
 
-import iceberglite.spark.function.Functions
+import iceberglite.spark.function.{Functions, RejectedArguments}
 
 /**
  * Looks up the functions that [[Functions]] lists. Users call them in the namespace `system`. The plans of writes and
@@ -21,7 +21,8 @@ trait FunctionOperations extends FunctionCatalog {
   override def loadFunction(ident: Identifier): UnboundFunction =
     if (containsFunctions(ident.namespace)) {
       // Spark looks up functions without a namespace for the plans of writes and joins that it creates itself.
-      val functions = if (ident.namespace.isEmpty) Functions.inPlans else Functions.all
+      val functions =
+        if (ident.namespace.isEmpty) Functions.inPlans else Functions.all.map(RejectedArguments.reported)
       functions.find(_.name.equalsIgnoreCase(ident.name)).getOrElse(throw new NoSuchFunctionException(ident))
     } else throw new NoSuchFunctionException(ident)
 

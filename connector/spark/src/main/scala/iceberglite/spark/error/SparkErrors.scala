@@ -101,6 +101,19 @@ object SparkErrors {
     try operation
     catch { case error: IcebergError => throw of(name, error) }
 
+  /**
+   * Runs an operation on a part of a statement, and adds the position of this part to errors without a position.
+   *
+   * @param origin the position; errors stay as they are if it is empty
+   */
+  def at[A](origin: Origin)(operation: => A): A =
+    try CurrentOrigin.withOrigin(origin)(operation)
+    catch {
+      case error: AnalysisException
+          if error.getQueryContext.isEmpty && error.startPosition.isEmpty && origin.sqlText.isDefined =>
+        throw error.withPosition(withoutWholeLine(origin))
+    }
+
   def of(name: String, error: IcebergError): Exception = {
     val condition = ErrorCondition.of(error)
     val message = condition.in(messageOf(name, error))
@@ -153,8 +166,9 @@ object SparkErrors {
    * has no line, so that messages do not end with the position of the first character. Without a statement, for example
    * in a DataFrame, the position is empty.
    */
-  private[error] def position: Origin = {
-    val part = CurrentOrigin.get
+  private[error] def position: Origin = withoutWholeLine(CurrentOrigin.get)
+
+  private def withoutWholeLine(part: Origin): Origin = {
     val before = for (text <- part.sqlText; start <- part.startIndex) yield text.take(start)
     if (before.exists(Comments.replaceAllIn(_, "").trim.isEmpty)) part.copy(line = None, startPosition = None) else part
   }

@@ -24,8 +24,12 @@ sealed abstract class CurveFunction(override val name: String, curve: String) ex
     s"$name - the position of a row on the $curve curve through one or more columns, $name(column, ...)"
 
   override def bind(inputType: StructType): BoundFunction = {
-    def reject(reason: String): Nothing =
-      throw new UnsupportedOperationException(s"$reason; use $name(column, ...) with columns of primitive types")
+    def reject(reason: String): Nothing = throw RejectedArguments.of(
+      name,
+      inputType,
+      Nil,
+      s"$reason; use $name(column, ...) with columns of primitive types"
+    )
     if (inputType.isEmpty) reject(s"$name needs at least one column")
     inputType.find(field => !OrderedBytes.isSupported(field.dataType)).foreach { field =>
       reject(s"$name does not support columns of type ${field.dataType.catalogString}")

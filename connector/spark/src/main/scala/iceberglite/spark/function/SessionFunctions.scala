@@ -39,19 +39,17 @@ private[iceberglite] object SessionFunctions {
     val types = arguments.zipWithIndex.foldLeft(new StructType) { case (types, (argument, i)) =>
       types.add(s"_$i", argument.dataType, argument.nullable)
     }
-    val bound =
-      try function.bind(types)
-      catch { case error: UnsupportedOperationException => reject(function, arguments, error.getMessage) }
-    bound match {
+    RejectedArguments.reported(function).bind(types) match {
       case scalar: ScalarFunction[_] if scalar.inputTypes.length == arguments.size =>
         V2ExpressionUtils.resolveScalarFunction(scalar, arguments)
-      case _ => reject(function, arguments, "It is not a scalar function of these arguments")
+      case _ => throw SparkErrors.of(
+          function.name,
+          InvalidArgument(
+            "call",
+            s"$Namespace.${function.name}(${arguments.map(_.sql).mkString(", ")})",
+            "It is not a scalar function of these arguments"
+          )
+        )
     }
   }
-
-  private def reject(function: UnboundFunction, arguments: Seq[Expression], reason: String): Nothing =
-    throw SparkErrors.of(
-      function.name,
-      InvalidArgument("call", s"$Namespace.${function.name}(${arguments.map(_.sql).mkString(", ")})", reason)
-    )
 }

@@ -126,7 +126,10 @@ private[iceberglite] object SpatialFunctions {
       val types = inputType.fields.map(_.dataType)
       if (types.length == function.inputTypes.length && types.zip(function.inputTypes).forall((accepts _).tupled))
         function
-      else throw new UnsupportedOperationException(
+      else throw RejectedArguments.of(
+        name,
+        inputType,
+        Seq(function.inputTypes.length),
         s"$name(${types.map(_.catalogString).mkString(", ")}) is not supported; use $name($parameters)"
       )
     }

@@ -15,8 +15,11 @@ abstract class TransformFunction(override val name: String) extends UnboundFunct
 
   override def description: String = s"$name - the partition transform $signature of Apache Iceberg tables"
 
-  /** Throws the error for unsupported argument types. Spark adds the text of the call to the message. */
-  protected def reject(inputType: StructType): Nothing = throw new UnsupportedOperationException(
+  /** Throws the error for unsupported arguments. @param count the number of arguments that the function needs */
+  protected def reject(inputType: StructType, count: Int): Nothing = throw RejectedArguments.of(
+    name,
+    inputType,
+    Seq(count),
     s"$name(${inputType.fields.map(_.dataType.catalogString).mkString(", ")}) is not supported; use $signature"
   )
 }
@@ -27,7 +30,7 @@ abstract class UnaryFunction(name: String) extends TransformFunction(name) {
 
   final override def bind(inputType: StructType): BoundFunction = inputType.fields match {
     case Array(StructField(_, t, _, _)) if bound.isDefinedAt(t) => bound(t)
-    case _ => reject(inputType)
+    case _ => reject(inputType, 1)
   }
 }
 
@@ -39,7 +42,7 @@ abstract class ParametrizedFunction(name: String) extends TransformFunction(name
     case Array(StructField(_, ByteType | ShortType | IntegerType, _, _), StructField(_, t, _, _))
         if bound.isDefinedAt(t) =>
       bound(t)
-    case _ => reject(inputType)
+    case _ => reject(inputType, 2)
   }
 }
 

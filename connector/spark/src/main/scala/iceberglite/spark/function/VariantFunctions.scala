@@ -35,7 +35,7 @@ private[function] object ParseVariantFunction extends UnboundFunction {
 
   override def bind(inputType: StructType): BoundFunction = inputType.fields match {
     case Array(json) if VariantGetFunction.isText(json.dataType) => Parse
-    case _ => throw new UnsupportedOperationException(s"$name takes a string with JSON text")
+    case _ => throw RejectedArguments.of(name, inputType, Seq(1), s"$name takes a string with JSON text")
   }
 
   private case object Parse extends ScalarFunction[UTF8String] {
@@ -63,10 +63,13 @@ final private[function] class VariantGetFunction(failOnError: Boolean) extends U
 
   override def bind(inputType: StructType): BoundFunction =
     if (!inputType.fields.forall(f => VariantGetFunction.isText(f.dataType)) || !Set(2, 3)(inputType.size))
-      throw new UnsupportedOperationException(s"$name takes a variant, a path and the name of a type")
+      throw RejectedArguments.of(name, inputType, Seq(2, 3), s"$name takes a variant, a path and the name of a type")
     else if (inputType.size == 2) VariantGetFunction.Untyped(failOnError)
     else if (BucketingSettings.hasExtensions(SparkSession.active)) VariantGetFunction.Placeholder(failOnError)
-    else throw new UnsupportedOperationException(
+    else throw RejectedArguments.of(
+      name,
+      inputType,
+      Seq(2),
       s"$name with a type needs the SQL extensions; without a type, it returns JSON text"
     )
 }

@@ -13,7 +13,8 @@ object VersionFunction extends UnboundFunction {
   override def description: String = s"$name() - the version of the connector"
 
   override def bind(inputType: StructType): BoundFunction =
-    if (inputType.isEmpty) Version else throw new UnsupportedOperationException(s"$name takes no arguments")
+    if (inputType.isEmpty) Version
+    else throw RejectedArguments.of(name, inputType, Seq(0), s"$name takes no arguments")
 
   case object Version extends ScalarFunction[UTF8String] {
     override def name: String = VersionFunction.name

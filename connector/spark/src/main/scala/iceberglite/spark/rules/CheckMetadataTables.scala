@@ -11,7 +11,7 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.streaming.StreamingRelationV2
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 
-import iceberglite.spark.error.UnsupportedFeature
+import iceberglite.spark.error.{SparkErrors, UnsupportedFeature}
 import iceberglite.spark.inspect.MetadataSparkTable
 import iceberglite.spark.session.PinnableTable
 import iceberglite.spark.table.SparkTable
@@ -35,8 +35,9 @@ object CheckMetadataTables extends Rule[LogicalPlan] {
 
   private def checkTarget(target: LogicalPlan): Unit = target.foreach {
     case DataSourceV2Relation(_: SparkTable, _, _, _, _) =>
-    case DataSourceV2Relation(table: PinnableTable, _, _, _, _) =>
-      throw UnsupportedFeature.operation(table.name, "changing the rows of", "It is read-only")
+    case relation @ DataSourceV2Relation(table: PinnableTable, _, _, _, _) => SparkErrors.at(relation.origin) {
+        throw UnsupportedFeature.operation(table.name, "changing the rows of", "It is read-only")
+      }
     case _ =>
   }
 

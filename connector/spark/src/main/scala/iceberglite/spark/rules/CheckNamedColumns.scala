@@ -33,7 +33,9 @@ object CheckNamedColumns extends Rule[LogicalPlan] {
     create.partitioning.flatMap(_.references).map(_.fieldNames.toSeq)
       .find(!has(create.tableSchema, _)).foreach { path =>
         val advice = s"The columns are ${create.tableSchema.fieldNames.mkString(", ")}"
-        throw SparkErrors.of(table, NotFound(ObjectKind.Column, path.mkString("."), advice))
+        SparkErrors.at(create.origin) {
+          throw SparkErrors.of(table, NotFound(ObjectKind.Column, path.mkString("."), advice))
+        }
       }
 
   private def has(parent: DataType, path: Seq[String]): Boolean = (parent, path) match {

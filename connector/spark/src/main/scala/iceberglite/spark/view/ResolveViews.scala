@@ -41,7 +41,9 @@ final class ResolveViews(session: SparkSession) extends Rule[LogicalPlan] {
             SparkErrors.in(view.toString)(ViewPlan.of(session, view, state, relation))
         }
       case travel @ RelationTimeTravel(relation: UnresolvedRelation, _, _) =>
-        find(relation.multipartIdentifier).foreach { case (view, _) => throw ViewChecks.timeTravel(view.sql) }
+        find(relation.multipartIdentifier).foreach { case (view, _) =>
+          SparkErrors.at(relation.origin)(throw ViewChecks.timeTravel(view.sql))
+        }
         travel
       case statement @ ShowCreateTable(name: UnresolvedTableOrView, _, output) =>
         command(statement, name)(ShowCreateView(_, output))
@@ -55,11 +57,12 @@ final class ResolveViews(session: SparkSession) extends Rule[LogicalPlan] {
   }
 
   /**
-   * Rejects read options that select a snapshot, and warns about other options, because the query of the view does not
-   * depend on them.
+   * Rejects read options that select a snapshot and those that a table rejects, and warns about other options, because
+   * the query of the view does not depend on them.
    */
   private def checkOptions(view: ViewName, relation: UnresolvedRelation): Unit = {
     if (TimeTravel.optionKeys.exists(relation.options.containsKey)) throw ViewChecks.timeTravel(view.sql)
+    SparkErrors.in(view.toString)(ReadOptions.check(relation.options, session))
     for (key <- relation.options.keySet.asScala.toVector.sorted if ReadOptions.isKnown(key))
       SessionSettings.warnings(session).once(
         s"read option $key of a view",
@@ -85,7 +88,9 @@ final class ResolveViews(session: SparkSession) extends Rule[LogicalPlan] {
     case SubqueryAlias(_, child) => rejectTarget(child, operation)
     case relation: UnresolvedRelation =>
       find(relation.multipartIdentifier).foreach { case (view, _) =>
-        throw UnsupportedFeature.operation(view.sql, s"$operation of view", "Use the tables that the view reads")
+        SparkErrors.at(relation.origin) {
+          throw UnsupportedFeature.operation(view.sql, s"$operation of view", "Use the tables that the view reads")
+        }
       }
     case _ =>
   }

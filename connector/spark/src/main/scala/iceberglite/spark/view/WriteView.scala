@@ -2,6 +2,7 @@ package iceberglite.spark.view
 
 import org.apache.spark.sql.catalyst.analysis.AnalysisContext
 import org.apache.spark.sql.catalyst.plans.logical.{AnalysisOnlyCommand, LogicalPlan}
+import org.apache.spark.sql.catalyst.trees.CurrentOrigin
 import org.apache.spark.sql.connector.catalog.{TableCatalog, ViewCatalog => SparkViewCatalog}
 import org.apache.spark.sql.execution.command.RunnableCommand
 import org.apache.spark.sql.iceberglite.ViewChecks
@@ -9,7 +10,7 @@ import org.apache.spark.sql.{Row, SparkSession}
 
 import iceberglite.catalog.ViewDefinition
 import iceberglite.spark.conf.EngineSummary
-import iceberglite.spark.error.ErrorBoundary
+import iceberglite.spark.error.{ErrorBoundary, SparkErrors}
 import iceberglite.spec.IcebergError.AlreadyExists
 import iceberglite.spec.ObjectKind
 import iceberglite.spec.view.ViewRepresentation
@@ -45,8 +46,11 @@ final private[view] case class WriteView(
 
   override def run(session: SparkSession): Seq[Row] = in {
     val caseSensitive = session.sessionState.conf.caseSensitiveAnalysis
-    ViewChecks.check(view.forSpark, query, definition.columns.map(_._1), temporaryFunctions, caseSensitive)
-    ViewPlan.checkAcyclic(view, query)
+    // Spark's own errors have no position.
+    SparkErrors.at(CurrentOrigin.get) {
+      ViewChecks.check(view.forSpark, query, definition.columns.map(_._1), temporaryFunctions, caseSensitive)
+      ViewPlan.checkAcyclic(view, query)
+    }
     write(session)
     Seq.empty
   }

@@ -4,21 +4,15 @@ import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.{Files, Paths}
 
 import scala.collection.JavaConverters._
-import scala.collection.mutable
 import scala.io.Source
 
 import org.apache.hadoop.conf.Configuration
-import org.apache.logging.log4j.core.appender.AbstractAppender
-import org.apache.logging.log4j.core.config.{LoggerConfig, Property}
-import org.apache.logging.log4j.core.layout.PatternLayout
-import org.apache.logging.log4j.core.{LogEvent, LoggerContext}
-import org.apache.logging.log4j.{Level, LogManager}
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.catalog.{CatalogProperties, SettingWarnings}
-import iceberglite.spark.{SharedSession, SparkCatalog}
+import iceberglite.spark.{LoggedWarnings, SharedSession, SparkCatalog}
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.property.TableProperty
 import iceberglite.table.KnownProperties
@@ -275,26 +269,5 @@ class ForeignSettingsSuite extends AnyFunSuite with SharedSession {
   }
 
   /** Returns the messages about settings that are logged while the body runs. */
-  private def loggedWarnings(body: => Unit): Seq[String] = {
-    val context = LogManager.getContext(false).asInstanceOf[LoggerContext]
-    val logged = mutable.Buffer[String]()
-    val layout = PatternLayout.createDefaultLayout()
-    val appender = new AbstractAppender("settings", null, layout, true, Property.EMPTY_ARRAY) {
-      override def append(event: LogEvent): Unit = logged.synchronized {
-        logged += event.getMessage.getFormattedMessage
-        ()
-      }
-    }
-    appender.start()
-    val logger = new LoggerConfig(SettingWarnings.LoggerName, Level.WARN, false)
-    logger.addAppender(appender, Level.WARN, null)
-    context.getConfiguration.addLogger(SettingWarnings.LoggerName, logger)
-    context.updateLoggers()
-    try body
-    finally {
-      context.getConfiguration.removeLogger(SettingWarnings.LoggerName)
-      context.updateLoggers()
-    }
-    logged.toVector
-  }
+  private def loggedWarnings(body: => Unit): Seq[String] = LoggedWarnings.of(SettingWarnings.LoggerName)(body)
 }

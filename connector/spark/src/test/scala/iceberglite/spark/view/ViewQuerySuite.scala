@@ -3,7 +3,8 @@ package iceberglite.spark.view
 import org.apache.spark.sql.{AnalysisException, Row}
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.spark.{SharedSession, SparkCatalog}
+import iceberglite.catalog.SettingWarnings
+import iceberglite.spark.{LoggedWarnings, SharedSession, SparkCatalog}
 import iceberglite.spec.update.MetadataUpdate.LastAdded
 import iceberglite.spec.update.ViewUpdate.{AddViewVersion, SetCurrentViewVersion}
 import iceberglite.spec.view.ViewRepresentation.Sql
@@ -190,7 +191,26 @@ class ViewQuerySuite extends AnyFunSuite with ViewTests {
       val error = intercept[AnalysisException](spark.read.option(option._1, option._2).table(view).count())
       assert(error.getErrorClass == "UNSUPPORTED_FEATURE.TIME_TRAVEL", option)
     }
-    assert(spark.read.option("split-size", "1000").table(view).count() == 3)
+  }
+
+  test("a read option that the query of a view cannot use is named in a warning, and a misspelled one is rejected") {
+    val view = newView("lite")
+    sql(s"CREATE VIEW $view AS SELECT * FROM $items")
+    def warnings(key: String): Seq[String] = LoggedWarnings.of(SettingWarnings.LoggerName) {
+      assert(spark.read.option(key, "1000").table(view).count() == 3)
+    }
+    assert(warnings("split-size") == Seq(
+      s"The read option split-size has no effect on the view $view. Set the corresponding session setting or table " +
+        "property"
+    ))
+    assert(warnings("split-size").isEmpty)
+    val Seq(unknown) = warnings(s"unknown.${view.split('.').last}")
+    assert(unknown.endsWith("has no effect on iceberg-lite tables. There is no such option"))
+    val misspelled = intercept[AnalysisException](spark.read.option("split-sizes", "1000").table(view))
+    assert(misspelled.getErrorClass == "INVALID_PARAMETER_VALUE")
+    assert(misspelled.getMessageParameters.get("value") == "split-sizes")
+    val rejected = intercept[AnalysisException](spark.read.option("scan-task-set-id", "1").table(view))
+    assert(rejected.getErrorClass == "ICEBERG_LITE.UNSUPPORTED")
   }
 
   test("a query on a view without Spark's dialect fails and names the dialects, which an ALTER VIEW keeps") {

@@ -1,14 +1,10 @@
 package iceberglite.spark.write
 
-import scala.collection.mutable
 import scala.concurrent.duration._
 
-import org.apache.logging.log4j.core.appender.AbstractAppender
-import org.apache.logging.log4j.core.config.{LoggerConfig, Property}
-import org.apache.logging.log4j.core.layout.PatternLayout
-import org.apache.logging.log4j.core.{LogEvent, LoggerContext}
-import org.apache.logging.log4j.{Level, LogManager}
 import org.scalatest.Suite
+
+import iceberglite.spark.LoggedWarnings
 
 /** Helpers for tests of automatic compaction. */
 trait CompactionFixture extends WriteFixture { self: Suite =>
@@ -35,26 +31,5 @@ trait CompactionFixture extends WriteFixture { self: Suite =>
   }
 
   /** Runs the body, and returns the warnings that automatic compaction has logged in the meantime. */
-  protected def compactionWarnings(body: => Unit): Seq[String] = {
-    val context = LogManager.getContext(false).asInstanceOf[LoggerContext]
-    val logged = mutable.Buffer[String]()
-    val layout = PatternLayout.createDefaultLayout()
-    val appender = new AbstractAppender("compaction", null, layout, true, Property.EMPTY_ARRAY) {
-      override def append(event: LogEvent): Unit = logged.synchronized {
-        logged += event.getMessage.getFormattedMessage
-        ()
-      }
-    }
-    appender.start()
-    val config = new LoggerConfig(logger, Level.WARN, false)
-    config.addAppender(appender, Level.WARN, null)
-    context.getConfiguration.addLogger(logger, config)
-    context.updateLoggers()
-    try body
-    finally {
-      context.getConfiguration.removeLogger(logger)
-      context.updateLoggers()
-    }
-    logged.synchronized(logged.toVector)
-  }
+  protected def compactionWarnings(body: => Unit): Seq[String] = LoggedWarnings.of(logger)(body)
 }
