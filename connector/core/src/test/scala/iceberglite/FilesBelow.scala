@@ -4,8 +4,11 @@ import java.io.IOException
 import java.nio.file.attribute.BasicFileAttributes
 import java.nio.file.{FileVisitResult, Files, NoSuchFileException, Path, SimpleFileVisitor}
 
+import iceberglite.table.Environment
+
 /**
- * Lists the files below a directory. Other threads may concurrently create and delete files, for example version hints.
+ * Lists the files below a directory, after the clean-up of earlier commits of this process. Other threads may
+ * concurrently create and delete files, for example version hints.
  */
 object FilesBelow {
 
@@ -21,6 +24,7 @@ object FilesBelow {
 
   /** Returns all files and directories below the directory, without the directory itself. */
   def allPaths(directory: Path): Set[Path] = {
+    Environment.system.cleanup.await()
     val found = Set.newBuilder[Path]
     Files.walkFileTree(
       directory,

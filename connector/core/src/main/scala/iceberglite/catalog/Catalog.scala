@@ -166,10 +166,15 @@ trait Catalog extends Committer with AutoCloseable {
 
   override def report(id: TableIdentifier, report: => MetricsReport): Unit = reports.submit(id, report)
 
-  /** Waits a limited time for the delivery of queued metrics reports, and then releases the catalog's resources. */
+  /**
+   * Waits for the clean-up after earlier commits and, for a limited time, for the delivery of queued metrics reports.
+   * Then releases the catalog's resources.
+   */
   override def close(): Unit =
-    try reports.close()
-    finally io.keyService.foreach(_.close())
+    try {
+      environment.cleanup.await()
+      reports.close()
+    } finally io.keyService.foreach(_.close())
 }
 
 private[catalog] object Catalog {

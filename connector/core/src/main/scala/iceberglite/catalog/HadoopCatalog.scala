@@ -111,8 +111,10 @@ final class HadoopCatalog(
    * Drops a table and deletes its files, even without PURGE. If only the metadata files were deleted, the catalog would
    * list the table's directory as a namespace.
    */
-  override def drop(id: TableIdentifier, purge: Boolean): Boolean =
+  override def drop(id: TableIdentifier, purge: Boolean): Boolean = {
+    environment.cleanup.await()
     new DropDirectory(io, fullName(id), ownershipOf(id))(purge)
+  }
 
   override def rename(from: TableIdentifier, to: TableIdentifier): Unit = throw Unsupported(
     s"renaming ${fullName(from)} to $to",

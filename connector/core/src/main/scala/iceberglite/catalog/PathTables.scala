@@ -49,6 +49,7 @@ final class PathTables(io: FileIO, environment: Environment = Environment.system
   def drop(path: String, purge: Boolean): Boolean = {
     val id = PathTables.identifier(path)
     rejectMetadataFile(id)
+    environment.cleanup.await()
     new DropDirectory(io, id.name, ownershipOf(id))(purge)
   }
 

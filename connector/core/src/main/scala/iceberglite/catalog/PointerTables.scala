@@ -64,18 +64,20 @@ final private[catalog] class PointerTables(io: FileIO, environment: Environment,
     val next = NextVersion.of(name, base, change, environment.nowMs())
     val version = TableVersion(next.metadata, nextFile(base, next.metadata))
     new PointerSwap(name, pointer, PointerTables.Tables, io, environment, warehouse).commit(base, version)
-    Cleanup.quietly(s"delete expired metadata files of $name")(deleteExpired(name, next, version, ownership))
+    if (next.expired.nonEmpty) environment.cleanup.run(s"delete expired metadata files of $name") {
+      deleteExpired(name, next.expired, version, ownership)
+    }
     version
   }
 
   private def deleteExpired(
       name: String,
-      next: NextVersion,
+      expired: Vector[String],
       version: TableVersion,
       ownership: TableVersion => TableOwnership
-  ): Unit = if (next.expired.nonEmpty) {
+  ): Unit = {
     val deletion = new OwnedDeletion(io, OwnedPaths.of(io, version, ownership(version)), environment = environment)
-    deletion.deleteExpired(next.expired, version, hasVersionNames = false).warn(s"A commit to $name")
+    deletion.deleteExpired(expired, version, hasVersionNames = false).warn(s"A commit to $name")
   }
 
   /**

@@ -67,21 +67,18 @@ final private[catalog] class VersionedTable(
     }
     Cleanup.quietly(s"write the version hint of $table")(files.writeHint(number))
     if (number % VersionedTable.CleanupInterval == 0) {
-      Cleanup.quietly(s"remove temporary files of $table")(files.removeStale(path))
+      environment.cleanup.run(s"remove temporary files of $table")(files.removeStale(path))
     }
-    Cleanup.quietly(s"delete old metadata files of $table")(deleteExpired(next, committed))
+    if (next.expired.nonEmpty) {
+      environment.cleanup.run(s"delete old metadata files of $table")(deleteExpired(next.expired, committed))
+    }
     committed
   }
 
-  private def deleteExpired(next: NextVersion, committed: TableVersion): Unit = if (next.expired.nonEmpty) {
+  private def deleteExpired(expired: Vector[String], committed: TableVersion): Unit = {
     val owned = OwnedPaths.of(io, committed, TableOwnership(Some(location), Vector.empty, hasVersionNames = true))
-    new OwnedDeletion(io, owned, environment = environment).deleteExpired(
-      next.expired,
-      committed,
-      hasVersionNames = true
-    ).warn(
-      s"A commit to $table"
-    )
+    new OwnedDeletion(io, owned, environment = environment)
+      .deleteExpired(expired, committed, hasVersionNames = true).warn(s"A commit to $table")
   }
 
   private def numberOf(version: TableVersion): Int = files.numberIn(version.metadataLocation).getOrElse(

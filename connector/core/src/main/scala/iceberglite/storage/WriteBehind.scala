@@ -1,14 +1,11 @@
 package iceberglite.storage
 
-import java.security.{AccessController, PrivilegedAction}
 import java.util.LinkedHashMap
 import java.util.concurrent.{RejectedExecutionException, ScheduledThreadPoolExecutor, TimeUnit}
 
 import scala.annotation.tailrec
-import scala.util.Try
 import scala.util.control.NonFatal
 
-import org.apache.hadoop.util.ShutdownHookManager
 import org.slf4j.LoggerFactory
 
 /**
@@ -87,16 +84,6 @@ private[storage] object WriteBehind {
   private val IdleSeconds = 10L
 
   /**
-   * Maximum time in seconds for which the shutdown of the JVM waits for pending writes if the storage does not respond.
-   */
-  private val ShutdownSeconds = 10L
-
-  /**
-   * Priority of the shutdown hook. It must be higher than 10, the priority with which Hadoop closes its file systems.
-   */
-  private val HookPriority = 20
-
-  /**
    * Delay of writes in milliseconds. Because of the delay, several commits in quick succession write only one version
    * hint, and the write does not slow down the next commit.
    */
@@ -106,13 +93,7 @@ private[storage] object WriteBehind {
   private lazy val pool: ScheduledThreadPoolExecutor = {
     val executor = new ScheduledThreadPoolExecutor(Threads, new DaemonThreads("hints"))
     executor.setKeepAliveTime(IdleSeconds, TimeUnit.SECONDS)
-    executor.allowCoreThreadTimeOut(true)
-    val shutdownHook: Runnable = () => {
-      executor.shutdown()
-      executor.awaitTermination(ShutdownSeconds, TimeUnit.SECONDS)
-    }
-    if (Try(ShutdownHookManager.get.addShutdownHook(shutdownHook, HookPriority)).isFailure) executor.shutdown()
-    executor
+    DaemonThreads.finishAtShutdown(executor)
   }
 
   /**
@@ -120,9 +101,8 @@ private[storage] object WriteBehind {
    * shutdown of the JVM has begun, the work runs immediately in the calling thread.
    */
   private def schedule(work: () => Unit): Unit = {
-    val caller = AccessController.getContext
-    val action: PrivilegedAction[Unit] = () => work()
-    val task: Runnable = () => AccessController.doPrivileged(action, caller)
+    val asCaller = DaemonThreads.asCaller(work)
+    val task: Runnable = () => asCaller()
     try {
       pool.schedule(task, DelayMs, TimeUnit.MILLISECONDS)
       ()

@@ -17,6 +17,7 @@ import iceberglite.tree.{MetadataPool, TreeTable}
  * @param randomFraction returns a number from 0 (inclusive) to 1 (exclusive)
  * @param uuid returns a random UUID
  * @param pool reads, writes and deletes the files of a commit
+ * @param cleanup runs the clean-up that follows a commit
  */
 final case class Environment(
     nowMs: () => Long,
@@ -24,7 +25,8 @@ final case class Environment(
     randomLong: () => Long,
     randomFraction: () => Double,
     uuid: () => UUID,
-    pool: MetadataPool = MetadataPool
+    pool: MetadataPool = MetadataPool,
+    cleanup: CommitCleanup = CommitCleanup.Background
 )
 
 object Environment {

@@ -1,6 +1,5 @@
 package iceberglite.tree
 
-import java.security.{AccessController, PrivilegedAction}
 import java.util.concurrent.{CountDownLatch, ExecutionException, FutureTask, LinkedBlockingQueue}
 import java.util.concurrent.{ThreadPoolExecutor, TimeUnit}
 import java.util.concurrent.atomic.{AtomicInteger, AtomicReference}
@@ -55,9 +54,7 @@ object MetadataPool extends MetadataPool {
   }
 
   override private[iceberglite] def submit(body: => Unit): Submitted = {
-    val caller = AccessController.getContext
-    val action: PrivilegedAction[Unit] = () => body
-    val submitted = new Submitted(() => AccessController.doPrivileged(action, caller))
+    val submitted = new Submitted(DaemonThreads.asCaller(() => body))
     pool.execute(() => submitted.awaitQuietly())
     submitted
   }
@@ -136,11 +133,8 @@ object MetadataPool extends MetadataPool {
     def results(): Vector[B] = {
       // Storage access may depend on the caller's identity (Hadoop's doAs). Therefore the items run with the caller's
       // context, and not with that of the thread that created the pool thread.
-      val caller = AccessController.getContext
-      val action: PrivilegedAction[Unit] = () => work()
-      (1 until math.min(items.size, width)).foreach { _ =>
-        pool.execute(() => AccessController.doPrivileged(action, caller))
-      }
+      val asCaller = DaemonThreads.asCaller(() => work())
+      (1 until math.min(items.size, width)).foreach(_ => pool.execute(() => asCaller()))
       work()
       awaitOthers()
       failure.get.foreach(e => throw e)

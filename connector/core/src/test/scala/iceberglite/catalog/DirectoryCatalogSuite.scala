@@ -22,7 +22,7 @@ class DirectoryCatalogSuite extends AnyFunSuite with TemporaryDirectory {
   private val io = new HadoopFileIO(StorageSettings.configuration(new Configuration(false), Map.empty))
 
   private def open(warehouse: String): Catalog =
-    Catalogs.open("lite", Map("type" -> "hadoop", "warehouse" -> warehouse), io)
+    Catalogs.open("lite", Map("type" -> "hadoop", "warehouse" -> warehouse), io, environment)
 
   private def append(table: Table, path: String): Table =
     table.transaction().add(new FastAppend(Vector(file(path)))).commit()

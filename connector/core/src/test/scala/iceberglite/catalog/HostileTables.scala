@@ -33,11 +33,12 @@ trait HostileTables extends TemporaryDirectory { self: Suite =>
     "lite",
     Map("type" -> "jdbc", "uri" -> s"jdbc:sqlite:$directory/$database.sqlite", "warehouse" -> s"file:$warehouse") ++
       settings,
-    io
+    io,
+    environment
   )
 
   protected def hadoop(settings: (String, String)*): Catalog =
-    Catalogs.open("lite", Map("type" -> "hadoop", "warehouse" -> s"file:$warehouse") ++ settings, io)
+    Catalogs.open("lite", Map("type" -> "hadoop", "warehouse" -> s"file:$warehouse") ++ settings, io, environment)
 
   protected def append(table: Table, paths: String*): Table = table.transaction(Map.empty, environment)
     .add(new FastAppend(paths.map(file(_)).toVector)).commit()

@@ -30,7 +30,7 @@ class S3CatalogSuite extends AnyFunSuite {
     body(s"s3://${Servers.s3.newBucket()}$suffix", S3Storage.files(S3Storage.testServer))
 
   private def open(warehouse: String, io: HadoopFileIO): Catalog =
-    Catalogs.open("lite", Map("type" -> "hadoop", "warehouse" -> warehouse), io)
+    Catalogs.open("lite", Map("type" -> "hadoop", "warehouse" -> warehouse), io, environment)
 
   private def append(table: Table, path: String): Table =
     table.transaction().add(new FastAppend(Vector(file(path)))).commit()

@@ -16,6 +16,7 @@ import iceberglite.tree.{ManifestCache, SequentialPool}
  * A history of concurrent commits, after all writers have finished or died.
  *
  * @param newest the table version that a new reader loads at the end, or the error of the load
+ * @param lostCleanup the numbers of the writers that did not complete the clean-up after their commits
  */
 final case class FinishedHistory(
     settings: Settings,
@@ -24,7 +25,8 @@ final case class FinishedHistory(
     contents: SimulatedContents,
     operations: Vector[Operation],
     reads: Vector[Read],
-    newest: Either[IcebergError, TableVersion]
+    newest: Either[IcebergError, TableVersion],
+    lostCleanup: Set[Int]
 ) {
 
   /** Accesses the storage without faults. */
@@ -56,7 +58,8 @@ final class History(settings: Settings, works: Int => Seq[Work] = _ => Work.all)
       val newest =
         try Right(reader.load(History.Id))
         catch { case e: IcebergError => Left(e) }
-      FinishedHistory(settings, simulation, catalog, contents, operations.sortBy(_.id), reads, newest)
+      val lost = writers.filter(_.hasLostCleanup).map(_.number).toSet
+      FinishedHistory(settings, simulation, catalog, contents, operations.sortBy(_.id), reads, newest, lost)
     } finally catalog.close()
   }
 
@@ -77,38 +80,61 @@ final class History(settings: Settings, works: Int => Seq[Work] = _ => Work.all)
   }
 
   /** @param skewMs difference of the writer's clock from the wall clock in milliseconds */
-  private def environment(random: Random, skewMs: Long, sleep: Long => Unit = _ => ()): Environment = Environment(
+  private def environment(
+      random: Random,
+      skewMs: Long,
+      sleep: Long => Unit = _ => (),
+      cleanup: CommitCleanup = CommitCleanup.InCommit
+  ): Environment = Environment(
     // One in 20 clock readings is up to 30 s too early.
     () => simulation.wallMs + skewMs - (if (random.nextInt(20) == 0) random.nextInt(30000).toLong else 0L),
     sleep,
     () => random.nextLong(),
     () => random.nextDouble(),
     () => new UUID(random.nextLong(), random.nextLong()),
-    SequentialPool
+    SequentialPool,
+    cleanup
   )
 
   /** A writer that runs one operation after the other until it has finished or dies. */
-  final private class Writer(number: Int, catalog: SimulatedCatalog) {
+  final private class Writer(val number: Int, catalog: SimulatedCatalog) {
     private val random = new Random(settings.seed * 31 + number)
     private val caller = new simulation.Caller(number)
     private var current = History.Setup
     val io =
       new SimulatedIO(simulation.store, caller, () => current, mayCache = random.nextBoolean(), random.nextBoolean())
-    private val clock = environment(random, random.nextInt(40000) - 20000L, caller.sleep)
+
+    /** The commits of every other writer do not wait for their clean-up. */
+    private val deferred =
+      if (number % 2 == 0) None
+      else Some(new DeferredCleanup(new Random(settings.seed * 37 + number), () => caller.isDead))
+    private val clock =
+      environment(random, random.nextInt(40000) - 20000L, caller.sleep, deferred.getOrElse(CommitCleanup.InCommit))
     private val committer = catalog.open(caller, io, clock)
     private var seen: Option[Table] = None
 
-    def work(): Unit = (1 to settings.operations).foreach { _ =>
-      if (!caller.isDead) {
-        lastOperation += 1
-        current = lastOperation
-        try currentOrStaleTable().foreach(operate)
-        catch {
-          // The table could not be loaded, so the operation has not started.
-          case _: Crash | _: IcebergError | _: OutOfMemoryError => ()
-          // The snapshot that the writer read is invalid. The checker reports it.
-          case _: BrokenSnapshot => ()
+    def hasLostCleanup: Boolean = deferred.exists(_.isLost)
+
+    def work(): Unit = {
+      (1 to settings.operations).foreach { _ =>
+        attempt {
+          lastOperation += 1
+          current = lastOperation
+          deferred.foreach(_.runSome())
+          currentOrStaleTable().foreach(operate)
         }
+      }
+      while (deferred.exists(_.isWaiting) && !caller.isDead) attempt(deferred.foreach(_.await()))
+    }
+
+    /** Runs a step of the writer, unless the writer has died. */
+    private def attempt(step: => Unit): Unit = if (!caller.isDead) {
+      try step
+      catch {
+        // The table could not be loaded, so the operation has not started.
+        case _: Crash | _: IcebergError | _: OutOfMemoryError => ()
+        // The snapshot that the writer read is invalid. The checker reports it.
+        case _: BrokenSnapshot => ()
       }
     }
 

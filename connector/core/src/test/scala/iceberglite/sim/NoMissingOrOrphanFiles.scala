@@ -5,7 +5,7 @@ import iceberglite.tree.SeenParts
 
 /**
  * Checks that every file that the table references exists, and that every unreferenced file was left by a writer that
- * died, by a commit with an unknown outcome, or by a storage fault.
+ * died, possibly after its commit and before the clean-up, by a commit with an unknown outcome, or by a storage fault.
  */
 object NoMissingOrOrphanFiles extends Check {
   override def name: String = "every referenced file exists, and every other file was left by a fault"
@@ -34,9 +34,11 @@ object NoMissingOrOrphanFiles extends Check {
   private def unexplained(history: CheckedHistory, path: String): Option[String] = {
     val store = history.finished.simulation.store
     val operation = store.find(path).flatMap(file => history.operations.get(file.operation))
+    val isLost = operation.exists(o => history.finished.lostCleanup(o.writer))
     operation.map(_.outcome) match {
       case _ if store.excuseOf(path).isDefined => None
       case Some(Outcome.Unknown(_) | Outcome.Died) => None
+      case Some(Outcome.Acknowledged(_)) if isLost => None
       case Some(_) => Some(s"$path was written by $operation and is not referenced")
       case None => Some(s"$path belongs to no operation and is not referenced")
     }

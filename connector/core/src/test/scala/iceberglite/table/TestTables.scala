@@ -17,8 +17,8 @@ object TestTables {
     Vector(NestedField.required(1, "id", LongType), NestedField.optional(2, "category", StringType))
   )
 
-  /** An environment that never waits. */
-  val environment: Environment = Environment.system.copy(sleep = _ => ())
+  /** An environment that never waits, and in which a commit returns after its clean-up. */
+  val environment: Environment = Environment.system.copy(sleep = _ => (), cleanup = CommitCleanup.InCommit)
 
   def unpartitioned(properties: (String, String)*): TableCreation =
     TableCreation(schema, properties = properties.toMap)

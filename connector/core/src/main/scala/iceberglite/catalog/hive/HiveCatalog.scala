@@ -103,6 +103,7 @@ final class HiveCatalog private (
     dropped.foreach { location =>
       val lastMetadata =
         if (location == version.metadataLocation) version.metadata else MetadataFiles.read(io, location)
+      environment.cleanup.await()
       PurgeTable(io, fullName(id), TableVersion(lastMetadata, location), owned)
     }
     dropped.isDefined

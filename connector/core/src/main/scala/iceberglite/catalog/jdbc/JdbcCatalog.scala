@@ -159,6 +159,7 @@ final class JdbcCatalog private (
       }
       if (dropped == 0) dropAndPurge(id)
       else {
+        environment.cleanup.await()
         PurgeTable(io, fullName(id), version, owned)
         true
       }

@@ -131,6 +131,7 @@ final class RestCatalog private (
     val purgeByServer = purge && initialClient.settings.flag(RestProperty.PurgeByServer)
     val dropped = tables.drop(id, purgeByServer)
     if (dropped && !purgeByServer) versionToPurge.foreach { version =>
+      environment.cleanup.await()
       PurgeTable(version.io.getOrElse(io), fullName(id), version, ownership(id, version))
     }
     dropped

@@ -126,14 +126,17 @@ abstract class SnapshotAction(to: SnapshotTarget) extends Action {
    * because snapshot expiration and orphan file removal delete these files.
    */
   override def committed(metadata: TableMetadata, context: CommitContext): Unit =
-    if (attempts.isEmpty) Cleanup.delete(context.io, ownFiles ++ writtenFiles.map(_.path))
+    if (attempts.isEmpty) deleteUnused(ownFiles ++ writtenFiles.map(_.path), context)
     else for {
       snapshot <- snapshotIn(metadata)
       tree <- attempts.find(t => snapshot.manifestList.contains(t.pointer))
     } {
-      Cleanup.delete(context.io, attempts.flatMap(_.written).distinct.filterNot(tree.references))
-      Cleanup.delete(context.io, (ownFiles ++ writtenFiles.map(_.path)) -- tree.added.map(_.path))
+      val files = (ownFiles ++ writtenFiles.map(_.path)) -- tree.added.map(_.path)
+      deleteUnused(attempts.flatMap(_.written).distinct.filterNot(tree.references) ++ files, context)
     }
+
+  private def deleteUnused(paths: Iterable[String], context: CommitContext): Unit =
+    context.environment.cleanup.deleteUnused(context.io, context.table, paths)
 
   /** Returns the snapshot of this action if a version of the table contains it. */
   private[iceberglite] def snapshotIn(metadata: TableMetadata): Option[Snapshot] =

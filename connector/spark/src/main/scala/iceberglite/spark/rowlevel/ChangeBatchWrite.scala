@@ -11,7 +11,7 @@ import iceberglite.spark.error.ErrorBoundary
 import iceberglite.spark.write.{RowCounts, TaskWriterFactory, WriteCommit, WritePlan}
 import iceberglite.spec.file.ContentFile
 import iceberglite.spec.property.DeleteFileProperties
-import iceberglite.table.Cleanup
+import iceberglite.table.Environment
 import iceberglite.table.action.RowDelta
 import iceberglite.table.action.ReadRows
 
@@ -83,7 +83,7 @@ final private[rowlevel] class ChangeBatchWrite(
       val changes = if (added.isEmpty && deletes.isEmpty) None else Some(action(added, deletes))
       statement.pending(changes, results.map(_.counts).foldLeft(RowCounts.Zero)(_ + _))
     }
-    if (committed.isDefined) Cleanup.delete(table.io, deletes.replaced)
+    if (committed.isDefined) Environment.system.cleanup.deleteUnused(table.io, table.name, deletes.replaced)
   }
 
   private def action(added: Vector[ContentFile], deletes: MergedDeletes): RowDelta = new RowDelta(

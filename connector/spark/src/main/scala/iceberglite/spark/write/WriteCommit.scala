@@ -10,7 +10,7 @@ import org.slf4j.LoggerFactory
 import iceberglite.spark.error.ErrorBoundary
 import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError.{AlreadyCommitted, ChangeScope, CommitStateUnknown, ConcurrentChange}
-import iceberglite.table.{Action, Cleanup, DataLocations, InterruptedBeforeCommit, MetadataAction, Table}
+import iceberglite.table.{Action, DataLocations, Environment, InterruptedBeforeCommit, MetadataAction, Table}
 import iceberglite.table.action.RecordStreamEpoch
 
 /**
@@ -103,7 +103,7 @@ final private[iceberglite] class WriteCommit(table: Table) extends ErrorBoundary
     in {
       outcomeOf(pending) match {
         case Outcome.Committed(after, content) =>
-          Cleanup.delete(table.io, content.form.unused)
+          Environment.system.cleanup.deleteUnused(table.io, table.name, content.form.unused)
           if (content.action.isDefined && !after.isStaged) content.followUp.foreach(_.run(after))
           Some(content)
         case Outcome.AlreadyCommitted =>

@@ -93,9 +93,9 @@ class DyingStreamSuite extends AnyFunSuite with DriverFixture {
     check(c, expectedRows(stream.mode, 3))
     // The files of the driver that died are still orphan files. The query has added none.
     assert(unreferenced(c) == orphansOfDriver)
-    // A micro-batch in update mode removes its files of keys after its commit. If the driver dies between the two, they
-    // are orphan files.
-    val unused = orphansOfDriver.filter(_ => death == CrashPoint.AfterCommit && stream.mode == "update")
+    // A micro-batch in update mode does not wait for the removal of its files of keys after its commit. If the driver
+    // dies before, they are orphan files.
+    val unused = orphansOfDriver.filter(_ => isCommitted && stream.mode == "update")
     assert(unused.forall(_.toString.contains("-deletes-")))
     assert((orphansOfDriver -- unused).isEmpty == (isCommitted || death == CrashPoint.AfterPlanning))
     orphansOfDriver.foreach(Files.delete(_))
