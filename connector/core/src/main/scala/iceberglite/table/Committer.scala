@@ -63,6 +63,12 @@ trait Committer {
   def load(id: TableIdentifier): TableVersion
 
   /**
+   * Returns the newest version of the table that has a name now. It may be another table, with another UUID, than an
+   * object that commits to one table has loaded before.
+   */
+  def loadByName(id: TableIdentifier): TableVersion = load(id)
+
+  /**
    * Returns the newest version of a table that was loaded before. A catalog that stores the location of the metadata
    * file returns `known`, without reading metadata, if the location has not changed.
    */

@@ -60,6 +60,9 @@ final class Table(
     at(newest)
   }
 
+  /** Returns the newest version of the table that has this name now, which may be another table with another UUID. */
+  private[iceberglite] def loadByName(): Table = at(committer.loadByName(id))
+
   /** Returns this table at another version. */
   def at(version: TableVersion): Table = new Table(id, name, version, version.io.getOrElse(storage), committer)
 

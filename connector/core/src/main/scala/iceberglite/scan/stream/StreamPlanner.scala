@@ -1,9 +1,11 @@
 package iceberglite.scan.stream
 
+import java.util.UUID
+
 import iceberglite.scan.FileScanTask
 import iceberglite.scan.stream.StreamPosition._
 import iceberglite.spec.IcebergError.ValidationFailed
-import iceberglite.spec.metadata.Snapshot
+import iceberglite.spec.metadata.{Snapshot, TableMetadata}
 import iceberglite.tree.{ManifestCache, MetadataPool}
 
 /**
@@ -150,10 +152,7 @@ final class StreamPlanner(content: StreamContent, cache: ManifestCache) {
   }
 
   private def requireSameTable(state: StreamState, offset: StreamOffset): Unit =
-    for (known <- offset.table if !state.metadata.uuid.contains(known)) throw StreamPlanner.otherTable(
-      s"A stream on ${state.table.name} has read a table with the UUID $known, and ${state.table.name} has " +
-        state.metadata.uuid.fold("no UUID")(now => s"the UUID $now")
-    )
+    StreamPlanner.requireSameTable(state.table.name, offset.table, state.metadata)
 
   private def isAtHead(state: StreamState, position: StreamPosition): Boolean =
     position == state.head.fold[StreamPosition](Empty)(h => After(h.snapshotId))
@@ -190,13 +189,18 @@ final class StreamPlanner(content: StreamContent, cache: ManifestCache) {
 object StreamPlanner {
 
   /**
-   * Returns the error for a stream whose table was dropped and created again.
+   * Checks that a table is the table that a stream has read.
    *
-   * @param change names the table and the UUIDs of both tables
+   * @param table the name of the table
+   * @param known the UUID of the table that the stream has read; absent if it is unknown
+   * @throws ValidationFailed if the table has another UUID
    */
-  def otherTable(change: String): ValidationFailed = ValidationFailed(
-    s"$change. The table was dropped and created again, or the query reads another table than before. Start the " +
-      "query with a new checkpoint location to read all rows of the table that has this name now; to skip rows, set " +
-      s"stream-from=now, stream-from-timestamp or ${StreamContent.AfterSnapshot} too"
-  )
+  def requireSameTable(table: String, known: Option[UUID], current: TableMetadata): Unit =
+    for (uuid <- known if !current.uuid.contains(uuid)) throw ValidationFailed(
+      s"A stream on $table has read a table with the UUID $uuid, and $table has " +
+        current.uuid.fold("no UUID")(now => s"the UUID $now") +
+        ". The table was dropped and created again, or the query reads another table than before. Start the query " +
+        "with a new checkpoint location to read all rows of the table that has this name now; to skip rows, set " +
+        s"stream-from=now, stream-from-timestamp or ${StreamContent.AfterSnapshot} too"
+    )
 }

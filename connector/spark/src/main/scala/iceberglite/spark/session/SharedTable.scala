@@ -58,17 +58,23 @@ final class SharedTable(loaded: Table) extends Committer {
    * @throws iceberglite.spec.IcebergError.ValidationFailed if another table has this name now (spec: `table-uuid`)
    */
   override def load(id: TableIdentifier): TableVersion = {
+    val version = loadByName(id)
+    loaded.metadata.uuid.foreach(AssertTableUuid(_).check(Some(version.metadata), loaded.name))
+    version
+  }
+
+  /** Loads the newest version, which is remembered unless another table has this name now. */
+  override def loadByName(id: TableIdentifier): TableVersion = {
     val known = newest.version
     val version = if (known.hasAllSnapshots) loaded.committer.reload(id, known) else loaded.committer.load(id)
-    loaded.metadata.uuid.foreach(AssertTableUuid(_).check(Some(version.metadata), loaded.name))
-    advance(version)
+    if (loaded.metadata.uuid.forall(version.metadata.uuid.contains(_))) advance(version) else version
   }
 
   /**
    * Loads the table that now has this table's name. It may be another table. The loaded version does not become the
    * newest version of this object.
    */
-  def loadByName(): TableVersion = loaded.committer.reload(loaded.id, newest.version)
+  def reloadByName(): TableVersion = loaded.committer.reload(loaded.id, newest.version)
 
   /**
    * Makes a version the newest version of this object, unless a newer version is known. Threads may report versions in

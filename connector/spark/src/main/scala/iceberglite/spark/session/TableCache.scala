@@ -106,7 +106,7 @@ final class TableCache(
    * dropped and created again, returns a new object.
    */
   private def reuseOrCreate(known: Option[SharedTable], load: => Table): SharedTable = known.filter { shared =>
-    val version = shared.loadByName()
+    val version = shared.reloadByName()
     val isSameTable = version.metadata.uuid == shared.current.metadata.uuid
     if (isSameTable) shared.advance(version)
     isSameTable

@@ -2,7 +2,6 @@ package iceberglite.spark.stream.source
 
 import iceberglite.scan.stream.{StreamPlanner, StreamPosition, StreamState}
 import iceberglite.spark.conf.TimeTravel
-import iceberglite.spec.IcebergError.ValidationFailed
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.schema.Schema
 import iceberglite.table.{Action, Table}
@@ -32,15 +31,12 @@ final private[source] class StreamTable(
   /**
    * Loads the newest version of the table, with one request to the catalog.
    *
-   * @throws ValidationFailed if another table has the name now
+   * @throws iceberglite.spec.IcebergError.ValidationFailed if another table has the name now
    */
   def poll(): StreamState = {
-    table =
-      try table.refresh()
-      catch {
-        // The validation of a refresh compares the UUIDs.
-        case e: ValidationFailed => throw StreamPlanner.otherTable(e.message.stripSuffix(". Load the table again"))
-      }
+    val newest = table.loadByName()
+    StreamPlanner.requireSameTable(table.name, table.metadata.uuid, newest.metadata)
+    table = newest
     state
   }
 

@@ -1,11 +1,14 @@
 package iceberglite.spark.stream.source
 
+import java.util.UUID
+
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.scan.stream.{StreamContent, StreamLimit, StreamOffset, StreamPlanner, StreamPosition}
 import iceberglite.spark.conf.TimeTravel
-import iceberglite.spec.IcebergError.{InvalidArgument, NotFound}
+import iceberglite.spec.IcebergError.{InvalidArgument, NotFound, ValidationFailed}
 import iceberglite.spec.ObjectKind
+import iceberglite.spec.TestMetadata._
 import iceberglite.spec.metadata.SnapshotRef
 import iceberglite.table.{Actions, Change, Committer, StreamConsumer, Table, TableIdentifier, TableVersion, TestTables}
 import iceberglite.table.action.{ExpireOptions, ExpireSnapshots, SetRef}
@@ -65,6 +68,29 @@ class StreamTableSuite extends AnyFunSuite {
       tag.advance(table, position)
     }
     assert(catalog.requests == 11)
+  }
+
+  test("only another UUID means that the table was replaced; other errors of a load are reported as they are") {
+    val actions = new Actions(TestTables.unpartitioned())
+    val loaded = actions.append(TestTables.file("a"))
+    var answer: () => TableVersion = () => loaded.version
+    val catalog = new Committer {
+      override def load(id: TableIdentifier): TableVersion = answer()
+      override def commit(id: TableIdentifier, base: Option[TableVersion], change: Change): TableVersion =
+        actions.committer.commit(id, base, change)
+    }
+    val table =
+      new StreamTable(new Table(loaded.id, loaded.name, loaded.version, loaded.io, catalog), TimeTravel.Latest)
+    table.poll()
+    val invalid = ValidationFailed("The metadata has two snapshots with the id 1. Load the table again")
+    answer = () => throw invalid
+    assert(intercept[ValidationFailed](table.poll()) == invalid)
+    val (before, after) = (loaded.metadata.uuid.get, new UUID(1, 2))
+    answer = () => loaded.version.copy(metadata = loaded.metadata.edited(uuid = Some(after)))
+    val replaced = intercept[ValidationFailed](table.poll())
+    assert(replaced.message.contains(s"has read a table with the UUID $before, and ${loaded.name} has the UUID $after"))
+    answer = () => loaded.version
+    assert(table.poll().metadata.uuid.contains(before), "the table is not replaced by the other one")
   }
 
   private val etl = StreamConsumer("etl")
