@@ -27,13 +27,14 @@ import iceberglite.spec.IcebergError.Unsupported
 
 /**
  * Loads the newest version of the table into which a micro-batch is written, so that the write follows its current
- * properties and constraints. The rule runs before all rules that use the columns of this version.
+ * properties and constraints. The rule runs before all rules that use the columns of this version. Spark analyses the
+ * plan of a micro-batch three times: to run it, and to describe it in two events. Only the first analysis loads it.
  */
 object LoadMicroBatchTable extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = {
     plan match {
-      case WriteToMicroBatchDataSource(_, table: SparkTable, _, _, _, _, _) => table.loadNewest()
+      case WriteToMicroBatchDataSource(_, table: SparkTable, _, query, _, _, batch) => table.loadNewest(query, batch)
       case _ => ()
     }
     plan

@@ -1,6 +1,7 @@
 package iceberglite.spark.table
 
 import java.util
+import java.util.concurrent.atomic.AtomicReference
 
 import scala.collection.JavaConverters._
 
@@ -187,10 +188,16 @@ class SparkTable(
     IcebergWriteBuilder.of(latest, writeInfo, session, target.merge(latest), target.followUps, sinkMetrics)
   }
 
-  /** Loads the newest version of the table from its catalog, for the next micro-batch of a streaming query. */
-  private[iceberglite] def loadNewest(): Unit = in {
-    source().refresh()
-    ()
+  /** The query and the number of the micro-batch for which the newest version was loaded. */
+  private val loadedFor = new AtomicReference(Option.empty[(String, Long)])
+
+  /** Loads the newest version of the table from its catalog once for each micro-batch of a streaming query. */
+  private[iceberglite] def loadNewest(query: String, batch: Option[Long]): Unit = in {
+    val requested = batch.map(query -> _)
+    if (requested.isEmpty || requested != loadedFor.get) {
+      source().refresh()
+      loadedFor.set(requested)
+    }
   }
 
   private val sinkMetrics = new SinkMetrics
