@@ -132,7 +132,7 @@ object SparkSessionExtensions {
   private[iceberglite] val rules: Seq[Injection] = Seq(
     SessionResolution(new ResolveViews(_)),
     SessionResolution(new ResolveLikeSource(_)),
-    Resolution(ResolveStreamedColumns),
+    SessionResolution(new ResolveStreamedColumns(_)),
     Resolution(ResolveStreamedChanges),
     Resolution(ResolveStreamedTypes),
     Resolution(FillMissingColumns),

@@ -22,9 +22,9 @@ object StreamColumns {
    */
   def check(table: String, read: Schema, current: Schema): Unit =
     if (read.fields != current.fields) {
-      val changes = changesOf(read, current)
-      if (changes.nonEmpty) throw ValidationFailed(
-        s"The columns of $table changed while a stream reads them: ${changes.mkString("; ")}. A running query " +
+      val changed = changes(read, current)
+      if (changed.nonEmpty) throw ValidationFailed(
+        s"The columns of $table changed while a stream reads them: ${changed.mkString("; ")}. A running query " +
           "returns the columns that the table had when its DataFrame was created. Create the DataFrame again, and " +
           "start the query with the same checkpoint location: it continues where it stopped, with the current columns"
       )
@@ -52,7 +52,8 @@ object StreamColumns {
       }
     }
 
-  private def changesOf(read: Schema, current: Schema): Vector[String] = {
+  /** Returns the changes of columns that a running stream cannot follow, for messages; empty if there are none. */
+  private[stream] def changes(read: Schema, current: Schema): Vector[String] = {
     def outermost(ids: Set[Int], schema: Schema): Vector[String] =
       (ids -- ids.filter(id => schema.parents.get(id).exists(ids))).toVector.map(schema.names).sorted
     val (before, after) = (read.byId, current.byId)

@@ -52,11 +52,11 @@ object StreamOffset extends JsonFormat[StreamOffset] {
       case "after" => After(json.long(SnapshotId))
       case other => json(Position).fail(s"Unknown position: $other")
     }
-    val table = json.optionalString(TableUuid).map { text =>
-      Try(UUID.fromString(text)).getOrElse(json(TableUuid).fail(s"Not a UUID: $text"))
-    }
-    StreamOffset(position, json.optionalInt(Commits).getOrElse(0), table)
+    StreamOffset(position, json.optionalInt(Commits).getOrElse(0), json.optional(TableUuid).map(uuidOf))
   }
+
+  private[stream] def uuidOf(json: JsonValue): UUID =
+    Try(UUID.fromString(json.string)).getOrElse(json.fail(s"Not a UUID: ${json.string}"))
 
   private def filesOf(json: JsonValue): Long = {
     val files = json.long(Files)

@@ -53,10 +53,19 @@ final class StreamPlanner(content: StreamContent, cache: ManifestCache) {
    * @throws iceberglite.spec.IcebergError like [[next]]
    */
   def requireContinued(state: StreamState, from: StreamOffset): Unit = {
+    commitsAfter(state, from)
+    ()
+  }
+
+  /**
+   * Returns the commits after the commit of an offset, oldest first, without reading files.
+   *
+   * @throws iceberglite.spec.IcebergError like [[next]]
+   */
+  def commitsAfter(state: StreamState, from: StreamOffset): Vector[Snapshot] = {
     awaitPreparation()
     requireSameTable(state, from)
     pathAfter(state, from.position)
-    ()
   }
 
   /**

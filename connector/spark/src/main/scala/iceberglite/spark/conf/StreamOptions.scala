@@ -82,6 +82,14 @@ object StreamOptions {
     "the current one of the table"
   )(text => Try(text.toInt).toOption))
 
+  val SchemaTracking: SparkOption[String] = declared(SparkOption.derived[String](
+    "schema-tracking",
+    "It must be the path of a directory",
+    "Directory, such as the checkpoint location, in which a streaming query records the columns that it reads. Rows " +
+      "of commits before a change of the columns are then read with the columns before the change",
+    NotSet
+  )(text => Some(text).filter(_.nonEmpty)))
+
   val ConsumerId: SparkOption[String] = declared(SparkOption.name(
     "consumer-id",
     "It must be a name that is not blank",
@@ -112,6 +120,23 @@ object StreamOptions {
 
   /** Returns the id of the schema that a streaming query reads. @throws InvalidArgument if it is not a number */
   def schemaId(options: CaseInsensitiveStringMap): Option[Int] = SchemaId.get(Settings(options, _ => None, Map.empty))
+
+  /**
+   * Returns the location in which a streaming query records its columns.
+   *
+   * @throws InvalidArgument if the query also selects the columns by [[SchemaId]]
+   */
+  def schemaTracking(options: CaseInsensitiveStringMap): Option[String] = {
+    val location = SchemaTracking.get(Settings(options, _ => None, Map.empty))
+    location.filter(_ => options.containsKey(SchemaId.key)).foreach { directory =>
+      throw InvalidArgument(
+        s"option ${SchemaTracking.key}",
+        directory,
+        s"${SchemaId.key} already selects the columns of the query; remove one of the two options"
+      )
+    }
+    location
+  }
 
   /** Whether a streaming query reads changes. @throws InvalidArgument if the value of the option is invalid */
   def readsChanges(options: CaseInsensitiveStringMap): Boolean =

@@ -72,13 +72,13 @@ import iceberglite.spark.rowlevel.StatementColumns
  * @param source returns the current version of the table
  * @param travel selects the snapshot of the table
  * @param target the options and the added columns of the statement that changes the table
- * @param columns selects the columns
+ * @param streamed selects the columns
  */
 class SparkTable(
     source: () => Table,
     val travel: TimeTravel,
     target: StatementTarget = StatementTarget.plain(),
-    columns: StreamedColumns = StreamedColumns.Current
+    private[iceberglite] val streamed: StreamedColumns = StreamedColumns.Current
 ) extends PinnableTable
     with SupportsWrite
     with SupportsDeleteV2
@@ -103,7 +103,7 @@ class SparkTable(
     else
       WriteAuditPublish.branchToRead(table.metadata, SparkSession.active).fold[TimeTravel](travel)(TimeTravel.OnBranch)
 
-  private val resolvedSchema: Schema = columns.read(travel, table.metadata)
+  private val resolvedSchema: Schema = streamed.read(travel, table.metadata)
 
   private lazy val sparkSchema: StructType = in {
     DeclaredTypes.withDeclaredTypes(SparkTypes.withDefaults(resolvedSchema), resolvedSchema.fields, table.properties)
@@ -153,7 +153,7 @@ class SparkTable(
     val snapshot = appended.fold(selection.snapshot(latest.metadata))(_.end)
     val session = SparkSession.active
     val streams =
-      new TableStreams(latest, selection, columns.current(travel, _), TableStreams.Appends, options, session)
+      new TableStreams(latest, selection, streamed.current(travel, _), TableStreams.Appends, options, session)
     new IcebergScanBuilder(
       latest,
       snapshot,
@@ -210,13 +210,10 @@ class SparkTable(
     new SparkTable(() => latest, travel, target)
   }
 
-  /** Returns the table with the columns of one of its schemas, for a streaming read. */
-  private[iceberglite] def withColumns(schemaId: Int): SparkTable = in {
-    new SparkTable(source, travel, target, StreamedColumns.OfSchema(schemaId))
+  /** Returns the table with other columns, for a streaming read. */
+  private[iceberglite] def withColumns(selected: StreamedColumns): SparkTable = in {
+    new SparkTable(source, travel, target, selected)
   }
-
-  /** Whether [[withColumns]] has selected the columns of a schema. */
-  private[iceberglite] def hasColumnsOf(schemaId: Int): Boolean = columns == StreamedColumns.OfSchema(schemaId)
 
   /** Returns the changelog of the table. */
   private[iceberglite] def changes: ChangelogTable = in(new ChangelogTable(source, travel))

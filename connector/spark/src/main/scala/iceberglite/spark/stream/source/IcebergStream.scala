@@ -23,7 +23,8 @@ import iceberglite.scan.stream.{
   StreamOffset,
   StreamPlanner,
   StreamPosition,
-  StreamState
+  StreamState,
+  TrackedSchema
 }
 import iceberglite.spark.conf.StreamSettings
 import iceberglite.spark.error.ErrorBoundary
@@ -41,13 +42,15 @@ import iceberglite.tree.ManifestCache
  * @param scan the columns to read, and how files are packed into tasks
  * @param changeView how the rows of a micro-batch are computed from its changes; absent for a stream of appends, and
  *   for a stream that returns each deleted and inserted row
+ * @param tracking records the columns of the query; absent if a change of the columns of the table ends the query
  */
 final private[source] class IcebergStream(
     scan: IcebergScan,
     table: StreamTable,
     settings: StreamSettings,
     initial: InitialOffset,
-    override val changeView: Option[ChangeView] = None
+    override val changeView: Option[ChangeView] = None,
+    tracking: Option[SchemaTracking] = None
 ) extends ScanStream
     with SupportsTriggerAvailableNow
     with ReportsSourceMetrics
@@ -80,6 +83,10 @@ final private[source] class IcebergStream(
     offset
   }
 
+  /** The columns that the query has recorded; absent without tracking. */
+  private lazy val tracked: Option[TrackedSchema] =
+    tracking.map(_.start(scan.files.schema, table.columnsOf(table.state), table.state))
+
   /** Returns the version of the table up to which the query reads. */
   private def newest(): StreamState = target.getOrElse(table.poll())
 
@@ -90,11 +97,18 @@ final private[source] class IcebergStream(
    */
   private def checkColumns(state: StreamState, from: StreamOffset): Unit = {
     val current = table.columnsOf(state)
-    if (scan.files.schema.fields != current.fields) {
+    if (tracking.isEmpty && scan.files.schema.fields != current.fields) {
       planner.requireContinued(state, from)
       StreamColumns.check(table.current.name, scan.files.schema, current)
     }
   }
+
+  /** Returns the commit after an offset whose rows have other columns, and the version of the table before it. */
+  private def changeAfter(state: StreamState, from: StreamOffset): Option[(TrackedSchema.Change, Option[StreamState])] =
+    tracked.flatMap { columns =>
+      val commits = planner.commitsAfter(state, from)
+      columns.firstChange(state.metadata, commits).map(c => c -> c.before(state, from.position, commits))
+    }
 
   override protected def errorName: String = table.current.name
 
@@ -122,7 +136,9 @@ final private[source] class IcebergStream(
     checkColumns(state, from)
     moveTag(from.position)
     lastLimit = IcebergReadLimit.of(limit)
-    val next = planner.next(state, from, lastLimit)
+    val change = changeAfter(state, from)
+    val next = change.fold(Option(state))(_._2).flatMap(planner.next(_, from, lastLimit))
+    if (next.isEmpty) change.foreach { case (columns, _) => tracking.foreach(_.advance(state, columns)) }
     nextRows = next.flatMap(b => IcebergStream.knownRows(b.tasks))
     if (next.isDefined && from.position.snapshotId.isEmpty) protectHistory(state)
     next.map(b => IcebergOffset(b.to)).orNull

@@ -1,14 +1,9 @@
 package iceberglite.spark.stream.source
 
-import java.io.IOException
-import java.nio.charset.StandardCharsets.UTF_8
-
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
-import org.apache.spark.sql.execution.streaming.CheckpointFileManager
 
 import iceberglite.scan.stream.StreamOffset
-import iceberglite.spec.IcebergError.StorageFailed
 
 /**
  * The file in the checkpoint that contains the first offset of a query. Spark requests this offset again if the first
@@ -26,44 +21,17 @@ final private[source] class InitialOffset(checkpoint: String, conf: Configuratio
       .getOrElse(source).toString
   }
 
-  private val file = new Path(new Path(checkpoint, "offsets"), "0")
+  private val file = new CheckpointFile(new Path(new Path(checkpoint, "offsets"), "0"), conf)
 
   /**
    * Returns the offset in the file. If there is no file, writes the given offset.
    *
-   * @throws StorageFailed if the file cannot be read or written
+   * @throws iceberglite.spec.IcebergError.StorageFailed if the file cannot be read or written
    * @throws iceberglite.spec.IcebergError.InvalidMetadata if the file does not contain a supported offset
    */
-  def getOrWrite(offset: => StreamOffset): StreamOffset = {
-    val files = CheckpointFileManager.create(file.getParent, conf)
-    if (access("read")(files.exists(file))) StreamOffset.parse(access("read")(read(files)))
-    else {
-      val first = offset
-      access("write")(write(files, StreamOffset.toJson(first)))
-      first
-    }
+  def getOrWrite(offset: => StreamOffset): StreamOffset = file.read().map(StreamOffset.parse).getOrElse {
+    val first = offset
+    file.write(StreamOffset.toJson(first), replaces = false)
+    first
   }
-
-  private def read(files: CheckpointFileManager): String = {
-    val in = files.open(file)
-    try new String(in.readAllBytes(), UTF_8)
-    finally in.close()
-  }
-
-  private def write(files: CheckpointFileManager, json: String): Unit = {
-    files.mkdirs(file.getParent)
-    val out = files.createAtomic(file, overwriteIfPossible = false)
-    try {
-      out.write(json.getBytes(UTF_8))
-      out.close()
-    } catch {
-      case e: IOException =>
-        out.cancel()
-        throw e
-    }
-  }
-
-  private def access[A](operation: String)(body: => A): A =
-    try body
-    catch { case e: IOException => throw StorageFailed.at(operation, file.toString, e.toString, Some(e)) }
 }

@@ -46,4 +46,15 @@ private[iceberglite] object StreamedColumns {
     override def current(travel: TimeTravel, table: TableMetadata): Schema =
       StreamColumns.ofFixed(read(travel, table), travel.schema(table))
   }
+
+  /**
+   * The columns that a query with the option `schema-tracking` has recorded, whatever columns the table has now.
+   *
+   * @param location the value of the option
+   * @param recorded absent if no query has started yet; then the current columns are read
+   */
+  final case class Tracked(location: String, recorded: Option[Schema]) extends StreamedColumns {
+    override def read(travel: TimeTravel, table: TableMetadata): Schema = recorded.getOrElse(travel.schema(table))
+    override def current(travel: TimeTravel, table: TableMetadata): Schema = read(travel, table)
+  }
 }

@@ -52,7 +52,7 @@ final private[iceberglite] class TableStreams(
           s"Configure spark.sql.extensions, or stream ${table.name}.changes"
         )
         ChangeStreamOptions.rejectForOtherReads(options, table.name)
-        new IcebergStream(scan, followed, settings, initial)
+        new IcebergStream(scan, followed, settings, initial, tracking = tracking(session))
       case TableStreams.Changes(viewOf) =>
         RangeOptions.rejectForStream(options, table.name)
         val view = viewOf()
@@ -64,19 +64,20 @@ final private[iceberglite] class TableStreams(
     }
   }
 
-  /** Rejects the option for the columns of a stream if the table was resolved without this option. */
+  private def tracking(session: SparkSession): Option[SchemaTracking] =
+    StreamOptions.schemaTracking(options).map(new SchemaTracking(_, session.sessionState.newHadoopConf()))
+
+  /** Rejects the options for the columns of a stream if the table was resolved without them. */
   private def rejectIgnoredSchema(session: SparkSession): Unit =
-    if (options.containsKey(StreamOptions.SchemaId.key)) content match {
-      case TableStreams.Appends => if (!BucketingSettings.hasExtensions(session))
-          throw withoutExtensions(
-            StreamOptions.SchemaId,
-            "Configure spark.sql.extensions, or select the columns by name"
+    for (option <- Seq(StreamOptions.SchemaId, StreamOptions.SchemaTracking) if options.containsKey(option.key))
+      content match {
+        case TableStreams.Appends => if (!BucketingSettings.hasExtensions(session))
+            throw withoutExtensions(option, "Configure spark.sql.extensions, or select the columns by name")
+        case TableStreams.Changes(_) => throw Unsupported(
+            s"option ${option.key} for a stream of changes of ${table.name}",
+            "Select the columns by name instead"
           )
-      case TableStreams.Changes(_) => throw Unsupported(
-          s"option ${StreamOptions.SchemaId.key} for a stream of changes of ${table.name}",
-          "Select the columns by name instead"
-        )
-    }
+      }
 
   override def rejectForBatch(): Unit = ChangeStreamOptions.rejectForOtherReads(options, table.name)
 
