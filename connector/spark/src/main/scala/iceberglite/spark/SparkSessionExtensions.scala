@@ -31,6 +31,7 @@ import iceberglite.spark.rules.{
   ResolveStreamedChanges,
   ResolveStreamedColumns,
   ResolveStreamedTypes,
+  ResolveToVariant,
   ResolveVariantGet,
   RestoreCachedRelation,
   RestoreRelationBeforeMerge,
@@ -41,7 +42,8 @@ import iceberglite.spark.rules.{
   RewriteReplaceWhere,
   RewriteUpdateWithSubquery,
   SplitGroupFilter,
-  StoragePartitionedJoins
+  StoragePartitionedJoins,
+  WriteExactVariants
 }
 import iceberglite.spark.session.BucketingSettings
 import iceberglite.spark.sql.{
@@ -137,6 +139,7 @@ object SparkSessionExtensions {
     Resolution(ResolveStreamedTypes),
     Resolution(FillMissingColumns),
     Resolution(ResolveVariantGet),
+    Resolution(ResolveToVariant),
     Resolution(DeferredStatement),
     Resolution(CheckNamedColumns),
     Resolution(MetadataAssignments),
@@ -150,6 +153,7 @@ object SparkSessionExtensions {
     AfterResolution(_ => CheckGenerationExpressions),
     AfterResolution(_ => ComputeGeneratedColumns),
     AfterResolution(_ => RequireValues),
+    AfterResolution(_ => WriteExactVariants),
     AfterResolution(_ => CheckMetadataTables),
     AfterResolution(new RewriteReplaceWhere(_)),
     AfterResolution(_ => RewriteCharPadding),

@@ -51,6 +51,12 @@ object SparkRules extends RuleBook("spark", "Spark") {
     "A variant in a rewritten row keeps its value and its types, including types that JSON lacks."
   )("spark/convert/VariantText.scala", "spark/rules/ExactVariants.scala")
 
+  val variantsOfValues: Rule = rule(
+    "variants-of-values",
+    "Semi-structured Types",
+    "A variant that a function creates from a value is written with the types of all parts of the value."
+  )("spark/function/ToVariant.scala", "spark/rules/ResolveToVariant.scala", "spark/rules/WriteExactVariants.scala")
+
   val filtersOnEveryType: Rule = rule(
     "filters-on-every-type",
     Types,

@@ -26,6 +26,9 @@ final private[iceberglite] case class VariantsAsJson(child: Expression, columnTy
 
   override def prettyName: String = "variants_as_json"
 
+  /** The name of a column in a result is that of the value. */
+  override def sql: String = child.sql
+
   override protected def withNewChildInternal(newChild: Expression): Expression = copy(child = newChild)
 }
 

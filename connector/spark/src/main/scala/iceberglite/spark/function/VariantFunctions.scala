@@ -16,7 +16,7 @@ import iceberglite.spec.IcebergError.InvalidArgument
 /** The functions on variants, which are JSON text in Spark 3.5. */
 private[function] object VariantFunctions {
   val all: Seq[UnboundFunction] =
-    Seq(ParseVariantFunction, new VariantGetFunction(failOnError = true), new VariantGetFunction(failOnError = false))
+    Seq(ParseVariantFunction, ToVariantFunction) ++ Seq(true, false).map(new VariantGetFunction(_))
 
   /** Returns the JSON text of a variant as a read returns it. */
   def text(node: VariantNode): UTF8String = {
@@ -46,6 +46,41 @@ private[function] object ParseVariantFunction extends UnboundFunction {
     override def produceResult(input: InternalRow): UTF8String =
       if (input.isNullAt(0)) null
       else SparkErrors.in(name)(VariantFunctions.text(VariantFunctions.parse(input.getUTF8String(0))))
+  }
+}
+
+/**
+ * `to_variant(value)`: the variant of a value. Calls are only placeholders, which `ResolveToVariant` replaces.
+ */
+private[iceberglite] object ToVariantFunction extends UnboundFunction {
+  override def name: String = "to_variant"
+  override def description: String =
+    s"$name(value) - the value as a variant with the types of its parts; structs and maps become objects"
+
+  override def bind(inputType: StructType): BoundFunction = inputType.fields match {
+    case Array(_) if !BucketingSettings.hasExtensions(SparkSession.active) =>
+      throw new UnsupportedOperationException(s"$name needs the SQL extensions")
+    case Array(value) if value.dataType == NullType => Absent
+    case Array(value) =>
+      SparkErrors.in(name)(ToVariant.check(value.dataType))
+      Placeholder
+    case _ => throw new UnsupportedOperationException(s"$name takes one value")
+  }
+
+  /** A call whose argument is the literal NULL. */
+  private case object Absent extends ScalarFunction[UTF8String] {
+    override def name: String = ToVariantFunction.name
+    override def canonicalName: String = s"iceberg.$name(void)"
+    override def inputTypes: Array[DataType] = Array(NullType)
+    override def resultType: DataType = StringType
+    override def produceResult(input: InternalRow): UTF8String = null
+  }
+
+  /** The type `void` of the argument keeps the call unresolved until it is replaced. */
+  case object Placeholder extends ScalarFunction[UTF8String] {
+    override def name: String = ToVariantFunction.name
+    override def inputTypes: Array[DataType] = Array(NullType)
+    override def resultType: DataType = StringType
   }
 }
 

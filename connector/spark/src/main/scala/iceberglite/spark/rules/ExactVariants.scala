@@ -48,11 +48,15 @@ final private[rules] class ExactVariants(schema: Schema, relation: DataSourceV2R
   else plan match {
     case d: DeleteFromTable => d.copy(condition = ofUser(d.condition))
     case u: UpdateTable => u.copy(assignments = assigned(u.assignments), condition = u.condition.map(ofUser))
-    case m: MergeIntoTable => m.copy(
-        mergeCondition = ofUser(m.mergeCondition),
-        matchedActions = m.matchedActions.map(action),
-        notMatchedActions = m.notMatchedActions.map(action),
-        notMatchedBySourceActions = m.notMatchedBySourceActions.map(action)
+    case m: MergeIntoTable =>
+      val source = ExactRows.of(m.sourceTable)
+      val merge = if (source.shapes.isEmpty || ExactRows.hasSubquery(m)) m
+      else m.mapExpressions(source.ofUser).asInstanceOf[MergeIntoTable].copy(sourceTable = source.plan)
+      merge.copy(
+        mergeCondition = ofUser(merge.mergeCondition),
+        matchedActions = merge.matchedActions.map(action),
+        notMatchedActions = merge.notMatchedActions.map(action),
+        notMatchedBySourceActions = merge.notMatchedBySourceActions.map(action)
       )
     case other => other
   }
@@ -86,7 +90,7 @@ final private[rules] class ExactVariants(schema: Schema, relation: DataSourceV2R
       CreateNamedStruct(struct.nameExprs.zip(struct.valExprs).zip(fields).flatMap { case ((name, part), field) =>
         Seq(name, assignedTo(field.fieldType, part))
       })
-    case _ => ofUser(value)
+    case _ => VariantShapes.exact(ofUser(value), t)
   }
 
   private def isSameShape(a: Type, b: Type): Boolean = (a, b) match {
@@ -101,7 +105,7 @@ final private[rules] class ExactVariants(schema: Schema, relation: DataSourceV2R
   /** Returns an expression of the user, in which the variants of columns are JSON text. */
   def ofUser(expression: Expression): Expression = if (!isNeeded) expression
   else expression match {
-    case converted: VariantsAsJson => converted
+    case VariantsAsJson(Column(_), _) => expression
     case IsNull(Column(_)) | IsNotNull(Column(_)) => expression
     case Column(t) => if (VariantsAsJson.isNeeded(t)) VariantsAsJson(expression, t) else expression
     case subquery: SubqueryExpression =>
@@ -116,7 +120,7 @@ final private[rules] class ExactVariants(schema: Schema, relation: DataSourceV2R
   }
 
   private def inSubquery(expression: Expression): Expression = expression match {
-    case converted: VariantsAsJson => converted
+    case VariantsAsJson(OuterReference(Column(_)), _) => expression
     case OuterReference(Column(t)) => if (VariantsAsJson.isNeeded(t)) VariantsAsJson(expression, t) else expression
     case other => other.mapChildren(inSubquery)
   }

@@ -10,16 +10,14 @@ import org.apache.iceberg.variants.{PhysicalType, Variant, VariantValue, Variant
 import org.apache.iceberg.{Schema => PeerSchema}
 import org.apache.iceberg.shaded.org.apache.parquet.schema.MessageTypeParser
 import org.apache.spark.SparkThrowable
-import org.apache.spark.sql.{Row, SparkSession}
+import org.apache.spark.sql.Row
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.conformance.SparkRules
 import iceberglite.spark.SharedSession
-import iceberglite.spark.write.WriteFixture
 
 /** Tests writes of variants, which Apache Iceberg's library reads, and rewrites of rows with variants. */
-class WriteVariantsSuite extends AnyFunSuite with JavaTables with WriteFixture {
-  override lazy val spark: SparkSession = SharedSession.liteExtensions
+class WriteVariantsSuite extends AnyFunSuite with VariantTables {
 
   private val columns = new PeerSchema(
     required(1, "id", Types.LongType.get),
@@ -32,21 +30,6 @@ class WriteVariantsSuite extends AnyFunSuite with JavaTables with WriteFixture {
     optional(6, "l", Types.ListType.ofOptional(7, Types.VariantType.get)),
     optional(8, "m", Types.MapType.ofOptional(9, 10, Types.StringType.get, Types.VariantType.get))
   )
-
-  private val flat = new PeerSchema(columns.findField("id"), columns.findField("v"))
-
-  private def newVariantTable(schema: PeerSchema, properties: (String, String)*): String = {
-    val t = newTable()
-    javaTable(t, schema, properties = Map("format-version" -> "3") ++ properties)
-    t
-  }
-
-  /** The variants that Apache Iceberg reads from the column `v`, by id. */
-  private def peerVariants(table: String): Map[Long, Variant] = {
-    val read = IcebergGenerics.read(loaded(table)).select("id", "v").build()
-    try read.asScala.map(r => r.getField("id").asInstanceOf[Long] -> r.getField("v").asInstanceOf[Variant]).toMap
-    finally read.close()
-  }
 
   private def texts(table: String, column: String = "v"): Seq[String] =
     rows(s"SELECT $column FROM $table ORDER BY id").map(_.getString(0))
@@ -181,24 +164,6 @@ class WriteVariantsSuite extends AnyFunSuite with JavaTables with WriteFixture {
     }
     append(loaded(table), variants.zipWithIndex.map { case (v, i) => Seq(i.toLong, v) }, shredding = shredding)
     kept(table)
-  }
-
-  /** The values with their types, as Apache Iceberg reads them. */
-  private def kept(table: String): Map[Long, String] = peerVariants(table).map { case (id, v) =>
-    def described(value: VariantValue): String = value.`type` match {
-      case PhysicalType.OBJECT =>
-        value.asObject.fieldNames.asScala.map(n => s"$n:${described(value.asObject.get(n))}").mkString("{", ",", "}")
-      case PhysicalType.ARRAY =>
-        (0 until value.asArray.numElements).map(i => described(value.asArray.get(i))).mkString("[", ",", "]")
-      case other =>
-        val shown = value.asPrimitive.get match {
-          case bytes: java.nio.ByteBuffer =>
-            (0 until bytes.remaining).map(i => bytes.get(bytes.position() + i)).mkString(",")
-          case primitive => primitive
-        }
-        s"$other $shown"
-    }
-    id -> described(v.value)
   }
 
   private val modes = Seq("copy-on-write", "merge-on-read")
