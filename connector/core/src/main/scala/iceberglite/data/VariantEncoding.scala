@@ -22,6 +22,12 @@ private[iceberglite] object VariantEncoding {
 
   /** Encodes a variant. @throws InvalidArgument if it is larger than [[MaxSize]] */
   def encode(node: VariantNode): Variant = {
+    val names = namesOf(node)
+    Variant(names.metadata, names.encode(node))
+  }
+
+  /** Returns the names of the fields of a variant. @throws InvalidArgument if they are larger than [[MaxSize]] */
+  def namesOf(node: VariantNode): Names = {
     // Java's collections are fast even if the hash codes of all names are equal.
     val ids = new HashMap[String, Integer]
     collectNames(node, ids)
@@ -29,12 +35,32 @@ private[iceberglite] object VariantEncoding {
     Arrays.sort(sorted, byBytes)
     val metadata = metadataOf(sorted)
     sorted.indices.foreach(i => ids.put(new String(sorted(i), UTF_8), i))
-    val layout = layoutOf(node, ids)
-    requireSize("value", layout.size)
-    val value = ByteBuffer.allocate(layout.size.toInt).order(ByteOrder.LITTLE_ENDIAN)
-    layout.put(value)
-    value.flip()
-    Variant(metadata, value)
+    new Names(ids, metadata)
+  }
+
+  /** The dictionary of the names of a variant. @param metadata the encoded dictionary */
+  final class Names private[VariantEncoding] (ids: HashMap[String, Integer], val metadata: ByteBuffer) {
+
+    /** Encodes a part of the variant. @throws InvalidArgument if it is larger than [[MaxSize]] */
+    def encode(part: VariantNode): ByteBuffer = {
+      val layout = checkedLayout(part)
+      val value = ByteBuffer.allocate(layout.size.toInt).order(ByteOrder.LITTLE_ENDIAN)
+      layout.put(value)
+      value.flip()
+      value
+    }
+
+    /** Checks the size of a part. @throws InvalidArgument if it is larger than [[MaxSize]] when it is encoded */
+    def check(part: VariantNode): Unit = {
+      checkedLayout(part)
+      ()
+    }
+
+    private def checkedLayout(part: VariantNode): Layout = {
+      val layout = layoutOf(part, ids)
+      requireSize("value", layout.size)
+      layout
+    }
   }
 
   private val ObjectKind = VariantValues.Object

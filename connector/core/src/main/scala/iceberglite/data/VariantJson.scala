@@ -36,6 +36,22 @@ object VariantJson {
   private[iceberglite] def node(metadata: ByteBuffer, value: ByteBuffer): VariantNode =
     new VariantValues(new VariantNames(new VariantBytes(metadata)), new VariantBytes(value)).node
 
+  /**
+   * Returns the value of a part that is neither an object nor an array; absent for null. Integers of one to four bytes
+   * are ints.
+   *
+   * @param encoded the encoded value, with its header
+   * @throws InvalidArgument if the bytes are not such a value
+   */
+  private[iceberglite] def literal(encoded: Array[Byte]): Option[Literal] =
+    new VariantValues(
+      new VariantNames(new VariantBytes(noNames.duplicate())),
+      new VariantBytes(ByteBuffer.wrap(encoded))
+    ).literal
+
+  /** The metadata of a variant without objects. */
+  private val noNames = ByteBuffer.wrap(Array[Byte](1, 0, 0))
+
   /** Returns the fields of an object, each with the JSON text of its value; absent if the variant is not an object. */
   def fields(metadata: ByteBuffer, value: ByteBuffer): Option[Vector[(String, String)]] =
     new VariantValues(new VariantNames(new VariantBytes(metadata)), new VariantBytes(value)).fields
@@ -279,26 +295,40 @@ final private class VariantValues(names: VariantNames, bytes: VariantBytes) {
     }
   }
 
-  private def primitive(kind: Int, offset: Int): String = kind match {
-    case VariantPrimitive.Null => VariantJson.Null
-    case VariantPrimitive.True => VariantJson.of(BooleanLiteral(true))
-    case VariantPrimitive.False => VariantJson.of(BooleanLiteral(false))
-    case VariantPrimitive.Int8 => bytes.signed(offset, 1).toString
-    case VariantPrimitive.Int16 => bytes.signed(offset, 2).toString
-    case VariantPrimitive.Int32 => bytes.signed(offset, 4).toString
-    case VariantPrimitive.Int64 => bytes.signed(offset, 8).toString
-    case VariantPrimitive.Double =>
-      VariantJson.of(DoubleLiteral(java.lang.Double.longBitsToDouble(bytes.signed(offset, 8))))
+  def literal: Option[Literal] = {
+    val first = bytes.byte(0)
+    first & 3 match {
+      case ShortString => Some(StringLiteral(bytes.text(1, first >> 2)))
+      case Primitive =>
+        size(first >> 2, 1)
+        literal(first >> 2, 1)
+      case _ => bytes.fail("a part of it is an object or an array, but a single value is expected")
+    }
+  }
+
+  private def primitive(kind: Int, offset: Int): String =
+    literal(kind, offset).fold(VariantJson.Null)(VariantJson.of)
+
+  private def literal(kind: Int, offset: Int): Option[Literal] =
+    if (kind == VariantPrimitive.Null) None else Some(presentLiteral(kind, offset))
+
+  private def presentLiteral(kind: Int, offset: Int): Literal = kind match {
+    case VariantPrimitive.True => BooleanLiteral(true)
+    case VariantPrimitive.False => BooleanLiteral(false)
+    case VariantPrimitive.Int8 => IntLiteral(bytes.signed(offset, 1).toInt)
+    case VariantPrimitive.Int16 => IntLiteral(bytes.signed(offset, 2).toInt)
+    case VariantPrimitive.Int32 => IntLiteral(bytes.signed(offset, 4).toInt)
+    case VariantPrimitive.Int64 => LongLiteral(bytes.signed(offset, 8))
+    case VariantPrimitive.Double => DoubleLiteral(java.lang.Double.longBitsToDouble(bytes.signed(offset, 8)))
     case VariantPrimitive.Decimal4 => decimal(offset, 4)
     case VariantPrimitive.Decimal8 => decimal(offset, 8)
     case VariantPrimitive.Decimal16 => decimal(offset, 16)
-    case VariantPrimitive.Float =>
-      VariantJson.of(FloatLiteral(java.lang.Float.intBitsToFloat(bytes.signed(offset, 4).toInt)))
-    case VariantPrimitive.Binary => VariantJson.of(BinaryLiteral(bytes.slice(offset + 4, bytes.unsigned(offset, 4))))
-    case VariantPrimitive.String => VariantJson.quoted(bytes.text(offset + 4, bytes.unsigned(offset, 4)))
+    case VariantPrimitive.Float => FloatLiteral(java.lang.Float.intBitsToFloat(bytes.signed(offset, 4).toInt))
+    case VariantPrimitive.Binary => BinaryLiteral(bytes.slice(offset + 4, bytes.unsigned(offset, 4)))
+    case VariantPrimitive.String => StringLiteral(bytes.text(offset + 4, bytes.unsigned(offset, 4)))
     case VariantPrimitive.Uuid =>
       val uuid = bytes.slice(offset, 16)
-      VariantJson.of(UuidLiteral(new UUID(uuid.getLong, uuid.getLong)))
+      UuidLiteral(new UUID(uuid.getLong, uuid.getLong))
     case other => time(other, offset)
   }
 
@@ -320,23 +350,23 @@ final private class VariantValues(names: VariantNames, bytes: VariantBytes) {
 
   private def unknown(kind: Int): Nothing = bytes.fail(s"it contains a value of the unknown type $kind")
 
-  private def time(kind: Int, offset: Int): String = kind match {
-    case VariantPrimitive.Date => VariantJson.of(DateLiteral(bytes.signed(offset, 4).toInt))
-    case VariantPrimitive.Timestamp => VariantJson.of(TimestampTzLiteral(bytes.signed(offset, 8)))
-    case VariantPrimitive.TimestampNtz => VariantJson.of(TimestampLiteral(bytes.signed(offset, 8)))
+  private def time(kind: Int, offset: Int): Literal = kind match {
+    case VariantPrimitive.Date => DateLiteral(bytes.signed(offset, 4).toInt)
+    case VariantPrimitive.Timestamp => TimestampTzLiteral(bytes.signed(offset, 8))
+    case VariantPrimitive.TimestampNtz => TimestampLiteral(bytes.signed(offset, 8))
     case VariantPrimitive.TimeNtz =>
       val micros = bytes.signed(offset, 8)
       if (micros < 0 || micros >= DateTime.MicrosPerDay) bytes.fail(s"$micros is not a time of day in microseconds")
-      VariantJson.of(TimeLiteral(micros))
-    case VariantPrimitive.TimestampNanos => VariantJson.of(TimestampTzNsLiteral(bytes.signed(offset, 8)))
-    case VariantPrimitive.TimestampNtzNanos => VariantJson.of(TimestampNsLiteral(bytes.signed(offset, 8)))
+      TimeLiteral(micros)
+    case VariantPrimitive.TimestampNanos => TimestampTzNsLiteral(bytes.signed(offset, 8))
+    case VariantPrimitive.TimestampNtzNanos => TimestampNsLiteral(bytes.signed(offset, 8))
     case other => unknown(other)
   }
 
-  private def decimal(offset: Int, width: Int): String = {
+  private def decimal(offset: Int, width: Int): Literal = {
     val unscaled = new Array[Byte](width)
     bytes.slice(offset + 1, width).get(unscaled)
-    VariantJson.of(DecimalLiteral(new BigDecimal(new BigInteger(unscaled.reverse), bytes.byte(offset))))
+    DecimalLiteral(new BigDecimal(new BigInteger(unscaled.reverse), bytes.byte(offset)))
   }
 }
 

@@ -30,6 +30,10 @@ object ParquetSchemas {
     new MessageType(FileFieldNames.parquet(name), fields: _*)
   }
 
+  /** Returns a column that may be null, without a field id. */
+  private[iceberglite] def optionalLeaf(t: PrimitiveType, name: String): ParquetType =
+    leaf(t, OPTIONAL, NestedField(0, name, t, required = false)).named(name)
+
   private def isStored(f: NestedField): Boolean = (f.fieldType: Type) != UnknownType
 
   private def field(f: NestedField): ParquetType = {

@@ -89,7 +89,7 @@ object KnownProperties {
 
   /** Returns the property of delete files that overrides a property of data files. */
   private def ofDeleteFiles(key: String): Option[KnownProperty] =
-    DeleteFileProperties.keyOfDataFiles(key).filterNot(_ == ParquetProperty.BloomFilterMaxSize.key).flatMap(byKey.get)
+    DeleteFileProperties.keyOfDataFiles(key).filterNot(ParquetProperty.ofDataFiles).flatMap(byKey.get)
       .map(p => KnownProperty(key, None, s"${p.key} for delete files"))
 
   private def ofConstraint(key: String): Option[KnownProperty] =

@@ -57,6 +57,17 @@ object SparkRules extends RuleBook("spark", "Spark") {
     "A variant that a function creates from a value is written with the types of all parts of the value."
   )("spark/function/ToVariant.scala", "spark/rules/ResolveToVariant.scala", "spark/rules/WriteExactVariants.scala")
 
+  val variantsShredded: Rule = rule(
+    "variants-shredded",
+    "Semi-structured Types",
+    "Variants are written shredded if the table requests it: a value that its typed column cannot contain remains " +
+      "encoded, so that all readers see the same variants."
+  )(
+    "core/data/VariantShape.scala",
+    "core/data/parquet/shred/VariantShredder.scala",
+    "spark/write/parquet/SampledParquetFile.scala"
+  )
+
   val filtersOnEveryType: Rule = rule(
     "filters-on-every-type",
     Types,

@@ -19,7 +19,8 @@ object ForeignOptions {
   private val Locality = "File locations are not reported to Spark"
   private val Ordered = "Columns are matched by name, in any order"
   private val NewerSpark = "The setting applies only to later releases of Spark"
-  private val Shredding = "Variants are always written without shredding"
+  private val NoVariants = "Delete files contain no variants"
+  private val Shredding = "Set the table property write.parquet.shred-variants"
 
   val read: ForeignSettings = new ForeignSettings(
     "read option",
@@ -134,9 +135,7 @@ object ForeignOptions {
       s"$prefix.row-group-size-track-uncompressed",
       "Parquet determines the sizes of row groups",
       harmless = "false"
-    ),
-    warned(s"$prefix.shred-variants", Shredding, harmless = "false"),
-    warned(s"$prefix.variant-inference-buffer-size", Shredding)
+    )
   )
 
   val table: ForeignSettings = new ForeignSettings(
@@ -162,6 +161,9 @@ object ForeignOptions {
         "compatibility.snapshot-id-inheritance.enabled",
         "Manifests are always written in a form that all readers support"
       )
-    ) ++ ofParquet("write.parquet") ++ ofParquet("write.delete.parquet")
+    ) ++ ofParquet("write.parquet") ++ ofParquet("write.delete.parquet") ++ Seq(
+      warned("write.delete.parquet.shred-variants", NoVariants, harmless = "false"),
+      warned("write.delete.parquet.variant-inference-buffer-size", NoVariants)
+    )
   )
 }

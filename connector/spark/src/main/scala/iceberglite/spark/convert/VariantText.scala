@@ -5,7 +5,7 @@ import java.nio.ByteBuffer
 import org.apache.spark.unsafe.Platform
 import org.apache.spark.unsafe.types.UTF8String
 
-import iceberglite.data.{Variant, VariantEncoding, VariantJson, VariantParser}
+import iceberglite.data.{Variant, VariantEncoding, VariantJson, VariantNode, VariantParser}
 import iceberglite.spec.IcebergError.InvalidArgument
 
 /**
@@ -36,11 +36,23 @@ private[iceberglite] object VariantText {
    * @param column the name of the column, for messages
    * @throws InvalidArgument if the string is neither
    */
-  def parse(text: UTF8String, column: String): Variant =
-    try {
-      val bytes = ByteBuffer.wrap(text.getBytes)
-      if (isExact(text)) validated(parts(bytes)) else VariantEncoding.encode(VariantParser.parse(bytes))
-    } catch {
+  def parse(text: UTF8String, column: String): Variant = ofColumn(column) {
+    if (isExact(text)) validated(parts(bytesOf(text))) else VariantEncoding.encode(VariantParser.parse(bytesOf(text)))
+  }
+
+  /** Like [[parse]], but returns the parts of the variant. */
+  def node(text: UTF8String, column: String): VariantNode = ofColumn(column) {
+    if (isExact(text)) {
+      val variant = parts(bytesOf(text))
+      VariantJson.node(variant.metadata, variant.value)
+    } else VariantParser.parse(bytesOf(text))
+  }
+
+  private def bytesOf(text: UTF8String): ByteBuffer = ByteBuffer.wrap(text.getBytes)
+
+  private def ofColumn[A](column: String)(body: => A): A =
+    try body
+    catch {
       case InvalidArgument(_, value, reason) => throw InvalidArgument(s"variant in column $column", value, reason)
     }
 
@@ -48,7 +60,7 @@ private[iceberglite] object VariantText {
   def json(text: UTF8String): UTF8String =
     if (!isExact(text)) text
     else {
-      val variant = parts(ByteBuffer.wrap(text.getBytes))
+      val variant = parts(bytesOf(text))
       UTF8String.fromString(VariantJson.text(variant.metadata, variant.value))
     }
 

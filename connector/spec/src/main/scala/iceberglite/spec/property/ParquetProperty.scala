@@ -31,6 +31,17 @@ object ParquetProperty {
     "Maximum size of a Bloom filter in a Parquet file"
   ))
 
+  val ShredVariants: TableProperty[Boolean] = declared(flag(
+    "write.parquet.shred-variants",
+    default = false,
+    "Whether frequent fields of variants are stored in typed columns of Parquet files (shredding)"
+  ))
+  val VariantSampleSize: TableProperty[Int] = declared(positiveInt(
+    "write.parquet.variant-inference-buffer-size",
+    100,
+    "Maximum number of rows of a file that are buffered to determine how its variants are shredded"
+  ))
+
   /** A property of one column. The full name of the column follows the prefix of the property's key. */
   final class PerColumn[A] private[ParquetProperty] (val prefix: String, propertyOf: String => TableProperty[A]) {
 
@@ -83,6 +94,10 @@ object ParquetProperty {
 
   /** The properties that are not set for a single column, in the order of the documentation. */
   private[iceberglite] def all: Seq[TableProperty[_]] = declared.all
+
+  /** The properties that do not apply to delete files, which contain neither Bloom filters nor variants. */
+  private[iceberglite] val ofDataFiles: Set[String] =
+    Set(BloomFilterMaxSize.key, ShredVariants.key, VariantSampleSize.key)
 
   val perColumn: Seq[PerColumn[_]] = Seq(BloomFilter, BloomFilterFpp, BloomFilterNdv, Statistics, Dictionary)
 }

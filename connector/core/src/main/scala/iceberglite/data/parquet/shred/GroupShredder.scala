@@ -14,7 +14,7 @@ abstract private[shred] class GroupShredder[V](place: GroupPlace, rows: RowSourc
     }
   }
 
-  final override def leaves: Vector[LeafShredder[V]] = parts.toVector.flatMap(_.leaves)
+  final override def leaves: Vector[FileColumn] = parts.toVector.flatMap(_.leaves)
 }
 
 /**

@@ -7,7 +7,7 @@ import iceberglite.metrics.CollectedValues
 
 /** Writes rows to the columns of a Parquet file by record shredding; see [[FieldShredder]]. */
 final private[iceberglite] class Shredder[V](fields: Array[FieldShredder[V]], ordinals: Array[Int]) {
-  private val leaves: Vector[LeafShredder[V]] = fields.toVector.flatMap(_.leaves)
+  private val leaves: Vector[FileColumn] = fields.toVector.flatMap(_.leaves)
 
   /** Switches to the columns of the next row group. */
   def attach(store: ColumnWriteStore): Unit = leaves.foreach(_.attach(store))
@@ -49,7 +49,18 @@ abstract private[iceberglite] class FieldShredder[V] {
   def writeAbsent(repetition: Int, level: Int): Unit
 
   /** The columns in the order of the file's schema. */
-  def leaves: Vector[LeafShredder[V]]
+  def leaves: Vector[FileColumn]
+}
+
+/** A column of the file, to which values are written. */
+private[iceberglite] trait FileColumn {
+  def fieldId: Int
+
+  /** Switches to the column of the next row group. */
+  def attach(store: ColumnWriteStore): Unit
+
+  /** The metrics that the footer of the file does not contain; absent for most columns. */
+  def collected: Option[CollectedValues] = None
 }
 
 /**
@@ -82,22 +93,17 @@ final private[iceberglite] case class LeafColumn(
  * writing a value needs only one virtual call.
  */
 abstract private[iceberglite] class LeafShredder[V](target: LeafColumn, rows: RowSource[V])
-    extends StoredShredder[V](target.name, target.optional, target.descriptor.getMaxDefinitionLevel, rows) {
+    extends StoredShredder[V](target.name, target.optional, target.descriptor.getMaxDefinitionLevel, rows)
+    with FileColumn {
 
   /** The column of the current row group. */
   protected var column: ColumnWriter = _
 
-  final def fieldId: Int = target.fieldId
+  final override def fieldId: Int = target.fieldId
 
-  /** Switches to the column of the next row group. */
-  final def attach(store: ColumnWriteStore): Unit = column = store.getColumnWriter(target.descriptor)
-
-  /**
-   * The metrics of the written values of a floating-point column or a column of geometries; absent for other columns.
-   */
-  def collected: Option[CollectedValues] = None
+  final override def attach(store: ColumnWriteStore): Unit = column = store.getColumnWriter(target.descriptor)
 
   final override def writeAbsent(repetition: Int, level: Int): Unit = column.writeNull(repetition, level)
 
-  final override def leaves: Vector[LeafShredder[V]] = Vector(this)
+  final override def leaves: Vector[FileColumn] = Vector(this)
 }

@@ -3,7 +3,7 @@ package iceberglite.spark.write.parquet
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.SpecializedGetters
 
-import iceberglite.data.parquet.shred.{FieldShredder, LeafShredder}
+import iceberglite.data.parquet.shred.{FieldShredder, FileColumn}
 import iceberglite.spark.write.files.{RowFaults, VariantParts}
 import iceberglite.spec.types.Type
 
@@ -17,7 +17,7 @@ final private[parquet] class ConstantWriter(field: FieldShredder[SpecializedGett
   override def write(values: SpecializedGetters, ordinal: Int, repetition: Int): Unit =
     field.write(constant, 0, repetition)
   override def writeAbsent(repetition: Int, level: Int): Unit = field.writeAbsent(repetition, level)
-  override def leaves: Vector[LeafShredder[SpecializedGetters]] = field.leaves
+  override def leaves: Vector[FileColumn] = field.leaves
 }
 
 /** A field whose values are variants in strings. @param group writes the parts of a variant */
@@ -26,7 +26,7 @@ final private[parquet] class ParquetVariantField(group: FieldShredder[Specialize
   override def write(values: SpecializedGetters, ordinal: Int, repetition: Int): Unit =
     group.write(parts.of(values, ordinal), 0, repetition)
   override def writeAbsent(repetition: Int, level: Int): Unit = group.writeAbsent(repetition, level)
-  override def leaves: Vector[LeafShredder[SpecializedGetters]] = group.leaves
+  override def leaves: Vector[FileColumn] = group.leaves
 }
 
 /**
@@ -38,5 +38,5 @@ final private[parquet] class ParquetUnwrittenField(name: String, fieldType: Type
   override def write(values: SpecializedGetters, ordinal: Int, repetition: Int): Unit =
     if (!values.isNullAt(ordinal)) RowFaults.notWritten(name, fieldType)
   override def writeAbsent(repetition: Int, level: Int): Unit = ()
-  override def leaves: Vector[LeafWriter] = Vector.empty
+  override def leaves: Vector[FileColumn] = Vector.empty
 }

@@ -4,8 +4,10 @@ import org.apache.parquet.schema.MessageType
 import org.apache.spark.sql.catalyst.expressions.{GenericInternalRow, SpecializedGetters}
 import org.apache.spark.sql.types.{ByteType, Decimal, ShortType}
 
-import iceberglite.data.parquet.shred.{FieldShredder, LeafColumn, Shredder, ShredderBuilder}
+import iceberglite.data.parquet.shred.{FieldShredder, LeafColumn, Shredder, ShredderBuilder, VariantShredder}
+import iceberglite.data.VariantNode
 import iceberglite.metrics.SpatialCollector
+import iceberglite.spark.convert.VariantText
 import iceberglite.spark.write.files.{InputField, InputSource, SparkRowSource, VariantParts}
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.types.Type._
@@ -33,15 +35,20 @@ private[parquet] object RowShredder {
         name: String,
         shredder: FieldShredder[SpecializedGetters]
     ): FieldShredder[SpecializedGetters] = {
-      val typed =
-        if (input.field.fieldType == VariantType) new ParquetVariantField(shredder, new VariantParts(name))
-        else shredder
+      val typed = shredder match {
+        case shredded: VariantShredder[SpecializedGetters] => shredded
+        case _ if input.field.fieldType == VariantType => new ParquetVariantField(shredder, new VariantParts(name))
+        case _ => shredder
+      }
       input.source match {
         case InputSource.Rows(_) => typed
         case InputSource.Constant(value) =>
           new ConstantWriter(typed, new GenericInternalRow(Array[Any](value.orNull)))
       }
     }
+
+    override protected def variants(input: InputField, name: String): (SpecializedGetters, Int) => VariantNode =
+      (values, ordinal) => VariantText.node(values.getUTF8String(ordinal), name)
 
     override protected def leaf(input: InputField, column: LeafColumn): LeafWriter = input.field.fieldType match {
       case BooleanType => new ParquetBooleanLeaf(column)
