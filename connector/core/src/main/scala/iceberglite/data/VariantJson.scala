@@ -8,7 +8,6 @@ import java.util.{Base64, UUID}
 import com.fasterxml.jackson.core.{JsonFactory, StreamReadConstraints}
 import com.fasterxml.jackson.core.io.JsonStringEncoder
 
-import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.types.{DateTime, Literal}
 import iceberglite.spec.types.Literal._
 
@@ -24,7 +23,7 @@ object VariantJson {
    * Returns the JSON text of a variant.
    *
    * @param metadata the dictionary of field names
-   * @throws InvalidArgument if the bytes are not a variant
+   * @throws iceberglite.spec.IcebergError.InvalidArgument if the bytes are not a variant
    */
   def text(metadata: ByteBuffer, value: ByteBuffer): String = {
     val out = new StringBuilder
@@ -32,7 +31,11 @@ object VariantJson {
     out.toString
   }
 
-  /** Returns the parts of a variant. @throws InvalidArgument if the bytes are not a variant */
+  /**
+   * Returns the parts of a variant.
+   *
+   * @throws iceberglite.spec.IcebergError.InvalidArgument if the bytes are not a variant
+   */
   private[iceberglite] def node(metadata: ByteBuffer, value: ByteBuffer): VariantNode =
     new VariantValues(new VariantNames(new VariantBytes(metadata)), new VariantBytes(value)).node
 
@@ -41,7 +44,7 @@ object VariantJson {
    * are ints.
    *
    * @param encoded the encoded value, with its header
-   * @throws InvalidArgument if the bytes are not such a value
+   * @throws iceberglite.spec.IcebergError.InvalidArgument if the bytes are not such a value
    */
   private[iceberglite] def literal(encoded: Array[Byte]): Option[Literal] =
     new VariantValues(
@@ -49,8 +52,22 @@ object VariantJson {
       new VariantBytes(ByteBuffer.wrap(encoded))
     ).literal
 
+  /**
+   * Returns the value of a field of an object; absent if it is missing or null.
+   *
+   * @param variant the metadata of a variant, followed by its value
+   * @throws iceberglite.spec.IcebergError.InvalidArgument if the bytes are not an object whose field is neither an
+   *   object nor an array
+   */
+  private[iceberglite] def literalOfField(variant: ByteBuffer, name: String): Option[Literal] = {
+    val bytes = new VariantBytes(variant)
+    val names = new VariantNames(bytes)
+    val value = new VariantValues(names, new VariantBytes(bytes.slice(names.end, bytes.size - names.end)))
+    value.offsetOf(name).flatMap(value.literalAt)
+  }
+
   /** The metadata of a variant without objects. */
-  private val noNames = ByteBuffer.wrap(Array[Byte](1, 0, 0))
+  private[iceberglite] val noNames = ByteBuffer.wrap(Array[Byte](1, 0, 0))
 
   /** Returns the fields of an object, each with the JSON text of its value; absent if the variant is not an object. */
   def fields(metadata: ByteBuffer, value: ByteBuffer): Option[Vector[(String, String)]] =
@@ -110,87 +127,6 @@ object VariantJson {
     if (value.isNaN || value.isInfinite) quoted(text) else text
 
   private def base64(bytes: ByteBuffer): String = UTF_8.decode(Base64.getEncoder.encode(bytes.duplicate())).toString
-}
-
-/**
- * The bytes of the metadata or of the value of a variant. Numbers are little-endian, and reads beyond the end are
- * rejected. Positions (`offset`) are relative to the first of these bytes.
- */
-final private class VariantBytes(buffer: ByteBuffer) {
-  private val start = buffer.position()
-  val size: Int = buffer.remaining
-
-  def byte(offset: Int): Int = {
-    requireBytes(offset, 1)
-    buffer.get(start + offset) & 0xff
-  }
-
-  /** Reads an unsigned number of 1 to 4 bytes, such as a size or an offset. */
-  def unsigned(offset: Int, bytes: Int): Int = {
-    val value = signed(offset, bytes) & (if (bytes == 8) -1L else (1L << (bytes * 8)) - 1)
-    if (value > Int.MaxValue) fail(s"it claims a size of $value")
-    value.toInt
-  }
-
-  /** Reads a signed number. @param bytes size of the number in bytes, 1 to 8 */
-  def signed(offset: Int, bytes: Int): Long = {
-    requireBytes(offset, bytes)
-    var value = 0L
-    var i = bytes - 1
-    while (i >= 0) {
-      value = value << 8 | (buffer.get(start + offset + i) & 0xffL)
-      i -= 1
-    }
-    val unused = 64 - bytes * 8
-    value << unused >> unused
-  }
-
-  def slice(offset: Int, bytes: Int): ByteBuffer = {
-    requireBytes(offset, bytes)
-    val part = buffer.duplicate()
-    part.position(start + offset)
-    part.limit(start + offset + bytes)
-    part
-  }
-
-  def array(offset: Int, bytes: Int): Array[Byte] = {
-    val array = new Array[Byte](slice(offset, bytes).remaining)
-    slice(offset, bytes).get(array)
-    array
-  }
-
-  def text(offset: Int, bytes: Int): String = UTF_8.decode(slice(offset, bytes)).toString
-
-  private def requireBytes(offset: Int, bytes: Int): Unit =
-    if (offset < 0 || bytes < 0 || offset > size - bytes) {
-      fail(s"it refers to byte ${offset.toLong + bytes}, but has only $size bytes")
-    }
-
-  def fail(reason: String): Nothing = throw InvalidArgument("variant", s"$size bytes", s"It is not a variant: $reason")
-}
-
-/** The dictionary of field names. Objects refer to names by their index. */
-final private class VariantNames(bytes: VariantBytes) {
-  private val header = bytes.byte(0)
-  if ((header & 0xf) != 1) bytes.fail(s"its metadata has version ${header & 0xf}, but only version 1 is supported")
-
-  private val width = (header >> 6 & 3) + 1
-  private val count = bytes.unsigned(1, width)
-  private val offsets = 1 + width
-  private val strings = {
-    val end = offsets.toLong + (count.toLong + 1) * width
-    if (end > bytes.size) bytes.fail(s"its metadata claims $count names in ${bytes.size} bytes")
-    end.toInt
-  }
-
-  def apply(id: Int): String = {
-    if (id >= count) bytes.fail(s"it refers to the name with index $id, but its metadata has only $count names")
-    val (from, to) = (offset(id), offset(id + 1))
-    if (to < from) bytes.fail("the names in its metadata overlap")
-    bytes.text(strings + from, to - from)
-  }
-
-  private def offset(id: Int): Int = bytes.unsigned(offsets + id * width, width)
 }
 
 /** Converts the value of a variant to JSON text. */
@@ -295,13 +231,20 @@ final private class VariantValues(names: VariantNames, bytes: VariantBytes) {
     }
   }
 
-  def literal: Option[Literal] = {
-    val first = bytes.byte(0)
+  /** Returns the offset of the field of an object; absent if it has no such field. */
+  def offsetOf(name: String): Option[Int] =
+    if ((bytes.byte(0) & 3) != Object) bytes.fail("it is not an object")
+    else container(0).children.collectFirst { case (Some(`name`), offset) => offset }
+
+  def literal: Option[Literal] = literalAt(0)
+
+  def literalAt(offset: Int): Option[Literal] = {
+    val first = bytes.byte(offset)
     first & 3 match {
-      case ShortString => Some(StringLiteral(bytes.text(1, first >> 2)))
+      case ShortString => Some(StringLiteral(bytes.text(offset + 1, first >> 2)))
       case Primitive =>
-        size(first >> 2, 1)
-        literal(first >> 2, 1)
+        size(first >> 2, offset + 1)
+        literal(first >> 2, offset + 1)
       case _ => bytes.fail("a part of it is an object or an array, but a single value is expected")
     }
   }

@@ -4,8 +4,9 @@ import java.math.{BigDecimal, BigInteger}
 import java.nio.{ByteBuffer, ByteOrder}
 import java.nio.charset.StandardCharsets.UTF_8
 
-import iceberglite.spec.types.Literal
+import iceberglite.spec.types.{Literal, PrimitiveType}
 import iceberglite.spec.types.Literal._
+import iceberglite.spec.types.Type.DecimalType
 
 /** A variant that is not yet encoded, or a part of it. [[VariantEncoding]] encodes it. */
 sealed private[iceberglite] trait VariantNode
@@ -73,6 +74,20 @@ private[iceberglite] object VariantNode {
       scalar(encoded.putLong(1, v.getMostSignificantBits).putLong(9, v.getLeastSignificantBits))
     case FixedLiteral(bytes) => scalar(sized(VariantPrimitive.Binary, arrayOf(bytes)))
     case BinaryLiteral(bytes) => scalar(sized(VariantPrimitive.Binary, arrayOf(bytes)))
+  }
+
+  /**
+   * Returns the variant of a value with the width of a type. Unlike in [[of]], all values of a type have the same type
+   * in the encoding.
+   */
+  def ofWidth(value: Literal, t: PrimitiveType): VariantNode = (value, t) match {
+    case (IntLiteral(v), _) => scalar(header(VariantPrimitive.Int32, 4).putInt(1, v))
+    case (LongLiteral(v), _) => long(VariantPrimitive.Int64, v)
+    case (DecimalLiteral(v), DecimalType(precision, _)) =>
+      if (precision <= MaxDigitsOfInt) decimal(VariantPrimitive.Decimal4, 4, v)
+      else if (precision <= MaxDigitsOfLong) decimal(VariantPrimitive.Decimal8, 8, v)
+      else decimal(VariantPrimitive.Decimal16, 16, v)
+    case _ => of(value)
   }
 
   /** The largest number of digits of a decimal. */

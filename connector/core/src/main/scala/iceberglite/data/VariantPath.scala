@@ -13,6 +13,11 @@ final private[iceberglite] case class VariantPath(steps: Vector[VariantPath.Step
     case (Some(VariantNode.Elements(elements)), VariantPath.Element(index)) => elements.lift(index)
     case _ => None
   }
+
+  override def toString: String = steps.map {
+    case VariantPath.Field(name) => s"['$name']"
+    case VariantPath.Element(index) => s"[$index]"
+  }.mkString("$", "", "")
 }
 
 private[iceberglite] object VariantPath {

@@ -100,7 +100,7 @@ final private[inspect] class EntryPruning(request: RowRequest, specs: PartitionS
       case Term.Bound(DataFileFields.Content, _) => contentsOf(part).exists(c => holds(p, IntLiteral(c.code)))
       case Term.Bound(DataFileFields.SpecId, _) => holds(p, IntLiteral(part.specId))
       case Term.Bound(field, _) => mightHavePartition(p, field, part)
-      case _: Term.Transformed | _: Term.Named => true
+      case _: Term.Transformed | _: Term.Part | _: Term.Named => true
     }
   }
 

@@ -20,7 +20,7 @@ import iceberglite.spec.types.Literal._
 import iceberglite.spec.types.Type._
 
 /** Converts the values in Parquet statistics to literals (spec: "Appendix A: Parquet"). */
-private[parquet] object ParquetValues {
+private[iceberglite] object ParquetValues {
 
   /**
    * Returns the value as a literal of the column's type. Returns `None` if the type in the file cannot be converted to

@@ -76,7 +76,8 @@ object SchemaOfParquet {
     )
   }
 
-  private def primitiveOf(t: ParquetPrimitive): Option[PrimitiveType] =
+  /** Returns the type of a primitive column; absent if Iceberg has no equivalent type. */
+  private[iceberglite] def primitiveOf(t: ParquetPrimitive): Option[PrimitiveType] =
     (t.getPrimitiveTypeName, Option(t.getLogicalTypeAnnotation)) match {
       case (_, Some(d: DecimalLogicalTypeAnnotation)) => Some(DecimalType(d.getPrecision, d.getScale))
       case (BOOLEAN, _) => Some(BooleanType)

@@ -3,6 +3,7 @@ package iceberglite.scan
 import java.util.IdentityHashMap
 import java.util.concurrent.ConcurrentHashMap
 
+import iceberglite.data.VariantBoundsReader
 import iceberglite.spec.expr.{Evaluate, Expression, Project, Residual}
 import iceberglite.spec.expr.Expression.{AlwaysFalse, AlwaysTrue}
 import iceberglite.spec.file.{
@@ -45,7 +46,7 @@ final class FileFilter(bound: Expression, specs: PartitionSpecs) extends PartFil
 final class SpecFilter private[scan] (bound: Expression, spec: PartitionSpec, sources: Schema) {
   private val projected = Project.inclusive(bound, spec, sources)
   private lazy val summaries = new ManifestEvaluator(projected, spec, spec.partitionType(sources))
-  private lazy val columns = new InclusiveMetrics(bound)
+  private lazy val columns = new InclusiveMetrics(bound, Some(VariantBoundsReader))
   private val partitions = Evaluate.tuple(projected, spec)
   private val residuals = new Residual(bound, spec, sources)
 
@@ -72,7 +73,7 @@ final class SpecFilter private[scan] (bound: Expression, spec: PartitionSpec, so
 
 /** A filter on the rows of one partition. */
 final class PartitionFilter(val residual: Expression) {
-  private lazy val inclusive = new InclusiveMetrics(residual)
+  private lazy val inclusive = new InclusiveMetrics(residual, Some(VariantBoundsReader))
   private lazy val strict = new StrictMetrics(residual)
 
   /** Whether no row of the partition matches. */

@@ -4,8 +4,8 @@ import scala.collection.mutable
 
 import iceberglite.scan.deletes.{DeleteFile, EqualityIdColumns}
 import iceberglite.spec.IcebergError.InvalidMetadata
-import iceberglite.spec.expr.{Bind, Expression}
-import iceberglite.spec.expr.Expression.{and, or, AlwaysFalse, And, BoxDisjoint, BoxIntersects, NotNull, Or}
+import iceberglite.spec.expr.{Bind, Expression, Predicate}
+import iceberglite.spec.expr.Expression.{and, or, AlwaysFalse, AlwaysTrue, And, BoxDisjoint, BoxIntersects, NotNull, Or}
 import iceberglite.spec.file.{Content, ContentFile}
 import iceberglite.spec.rest.{PlannedFile, ScanPlanJson, ScanPlanRequest}
 import iceberglite.storage.{FileIO, StoragePath}
@@ -66,7 +66,7 @@ final case class ServerScan(
 
   private def planned(bound: Expression, stats: Set[Int], untilRows: Option[Long]): ScanPlan = {
     val names = stats.toVector.sorted.flatMap(table.schema.names.get)
-    val requested = ServerScan.withoutBoxes(bound)
+    val requested = ServerScan.expressible(bound)
     val isExact = requested == bound
     // With another filter, the rows that the server counts need not match.
     val minRows = untilRows.filter(_ => isExact)
@@ -94,14 +94,16 @@ final case class ServerScan(
 object ServerScan {
 
   /**
-   * Returns a filter that is true for all rows for which the given bound filter is true. Conditions
-   * on bounding boxes are replaced with NOT NULL, because the requests to a server have no form for them.
+   * Returns a filter that is true for all rows for which the given bound filter is true. Conditions on bounding boxes are
+   * replaced with NOT NULL, and conditions on parts of variants with TRUE, because the requests to a server have no form
+   * for them.
    */
-  private def withoutBoxes(bound: Expression): Expression = bound match {
-    case And(left, right) => and(withoutBoxes(left), withoutBoxes(right))
-    case Or(left, right) => or(withoutBoxes(left), withoutBoxes(right))
+  private[iceberglite] def expressible(bound: Expression): Expression = bound match {
+    case And(left, right) => and(expressible(left), expressible(right))
+    case Or(left, right) => or(expressible(left), expressible(right))
     case BoxIntersects(term, _) => NotNull(term)
     case BoxDisjoint(term, _) => NotNull(term)
+    case p: Predicate if p.testsVariants => AlwaysTrue
     case other => other
   }
 

@@ -39,6 +39,6 @@ object JavaExpressions {
   private def name(term: Term): String = term match {
     case Term.Named(name) => name
     case Term.Bound(_, name) => name
-    case Term.Transformed(_, _) => throw new IllegalArgumentException(s"The term $term is not a column")
+    case _: Term.Transformed | _: Term.Part => throw new IllegalArgumentException(s"The term $term is not a column")
   }
 }

@@ -25,6 +25,7 @@ import iceberglite.spark.rules.{
   MergeSmallPartitions,
   PrepareMicroBatchWrite,
   PrepareRowLevelOperations,
+  PruneVariants,
   ReplacePinnedRelations,
   ReportFailedWrites,
   RequireValues,
@@ -180,7 +181,13 @@ object SparkSessionExtensions {
 
   /** The rules that run after almost all of Spark's own optimizer rules, when the plan contains scans. */
   private val lastRules: Seq[Rule[LogicalPlan]] =
-    Seq(StoragePartitionedJoins, RestoreRelationBeforeMerge, AddBroadcastPruning, CompileFunctionCalls)
+    Seq(
+      StoragePartitionedJoins,
+      RestoreRelationBeforeMerge,
+      AddBroadcastPruning,
+      CompileFunctionCalls,
+      PruneVariants
+    )
 
   private def inject(function: SessionFunctions.Entry, extensions: Extensions): Unit = extensions.injectFunction((
     function.identifier,

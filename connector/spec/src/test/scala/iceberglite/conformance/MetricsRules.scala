@@ -59,11 +59,24 @@ object MetricsRules extends RuleBook("metrics", "Metrics of files") {
     "Fields of structs have counts and bounds; fields inside lists and maps have only sizes."
   )("core/parquet/ParquetMetrics.scala")
 
-  val noBounds: Rule = rule(
-    "no-bounds",
-    "Manifests",
-    "Variant columns have no bounds, so filters on these columns skip no files."
-  )("core/parquet/ParquetMetrics.scala")
+  val variantBounds: Rule = rule(
+    "variant-bounds",
+    "Metadata (adopted version 3)",
+    "The bounds of a variant column are objects with the bounds of parts of the variants, by normalized path. Only a " +
+      "part whose values in the file all have one type, or are null, has bounds."
+  )(
+    "core/data/VariantBoundsReader.scala",
+    "core/data/parquet/shred/TypedPart.scala",
+    "core/data/parquet/shred/VariantMetrics.scala",
+    "spec/expr/VariantPart.scala"
+  )
+
+  val variantFilters: Rule = rule(
+    "variant-filters",
+    "Metadata (adopted version 3)",
+    "A filter on a part of variants skips files by the bounds of the part, and row groups by the statistics of its " +
+      "typed column, if the cast of the filter preserves the order of the values."
+  )("spec/file/MetricsEvaluator.scala", "spec/expr/VariantPart.scala", "core/data/parquet/shred/RowGroupParts.scala")
 
   val spatialBounds: Rule = rule(
     "spatial-bounds",

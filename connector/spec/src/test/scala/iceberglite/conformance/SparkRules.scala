@@ -68,6 +68,12 @@ object SparkRules extends RuleBook("spark", "Spark") {
     "spark/write/parquet/SampledParquetFile.scala"
   )
 
+  val variantPartsRead: Rule = rule(
+    "variant-parts-read",
+    "Semi-structured Types",
+    "A query that uses only parts of shredded variants reads only the columns of these parts."
+  )("spark/rules/PruneVariants.scala", "spark/read/parquet/VariantProjection.scala")
+
   val filtersOnEveryType: Rule = rule(
     "filters-on-every-type",
     Types,

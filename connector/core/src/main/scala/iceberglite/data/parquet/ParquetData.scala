@@ -3,8 +3,9 @@ package iceberglite.data.parquet
 import scala.util.Try
 
 import iceberglite.data._
+import iceberglite.data.parquet.shred.VariantMetrics
 import iceberglite.metrics.MetricsModes
-import iceberglite.parquet.{ParquetInput, ParquetMetrics, ParquetSchemas}
+import iceberglite.parquet.{ParquetInput, ParquetSchemas}
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.file.FileFormat
 import iceberglite.spec.schema.Schema
@@ -52,7 +53,7 @@ object ParquetData extends DataFormat {
     override def close(): WrittenFile =
       try {
         val finished = FileFaults.wrapWriteErrors(target.path)(file.finish())
-        val metrics = ParquetMetrics.of(finished.footer, target.schema, target.modes, rows.collected)
+        val metrics = VariantMetrics.of(finished.footer, target.schema, target.modes, rows.collected)
         WrittenFile(
           target.path,
           format,

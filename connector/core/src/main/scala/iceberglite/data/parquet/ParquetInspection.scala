@@ -7,8 +7,9 @@ import org.apache.parquet.hadoop.ParquetFileReader
 import org.apache.parquet.hadoop.metadata.{FileMetaData, ParquetMetadata}
 
 import iceberglite.data.{DataSource, FileFaults, ImportedColumns, WrittenFile}
+import iceberglite.data.parquet.shred.VariantMetrics
 import iceberglite.metrics.MetricsModes
-import iceberglite.parquet.{ParquetEncryption, ParquetInput, ParquetMetrics}
+import iceberglite.parquet.{ParquetEncryption, ParquetInput}
 import iceberglite.parquet.ParquetShapes.{childrenOf, idOf}
 import iceberglite.spec.file.FileFormat
 import iceberglite.spec.schema.Schema
@@ -23,7 +24,7 @@ private[parquet] object ParquetInspection {
       val withIds = ParquetNameMapping.withIds(file.getSchema, source.nameMapping, schema.asStruct)
       ImportedColumns.check(source, childrenOf(withIds).map(c => c.getName -> idOf(c)), schema)
       val described = new FileMetaData(withIds, file.getKeyValueMetaData, file.getCreatedBy)
-      val found = ParquetMetrics.of(new ParquetMetadata(described, footer.getBlocks), schema, modes)
+      val found = VariantMetrics.of(new ParquetMetadata(described, footer.getBlocks), schema, modes)
       WrittenFile(
         source.path,
         FileFormat.Parquet,

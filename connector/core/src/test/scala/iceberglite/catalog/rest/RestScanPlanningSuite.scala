@@ -16,14 +16,14 @@ import iceberglite.spec.IcebergError._
 import iceberglite.spec.TestMetadata.Edits
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.{AlwaysFalse, AlwaysTrue, And, BoxIntersects, Equal, GreaterThan, Not, Or}
-import iceberglite.spec.expr.Term.Named
+import iceberglite.spec.expr.Term.{Named, Part}
 import iceberglite.spec.file.{Content, ContentFile, FileFormat, MetricMaps}
 import iceberglite.spec.geo.{BoundingBox, PointBound}
 import iceberglite.spec.json.{ContentFileJson, JsonValue}
 import iceberglite.spec.table.NewTable
 import iceberglite.spec.types.NestedField
 import iceberglite.spec.types.Literal.{LongLiteral, StringLiteral}
-import iceberglite.spec.types.Type.{DefaultCrs, GeometryType}
+import iceberglite.spec.types.Type.{DefaultCrs, GeometryType, LongType}
 import iceberglite.storage.HadoopFileIO
 import iceberglite.table.{Table, TableIdentifier}
 import iceberglite.table.TestTables._
@@ -153,6 +153,8 @@ class RestScanPlanningSuite extends AnyFunSuite {
       assert(planned.tasks.forall(_.residual == planned.filter) && planned.filter.toString.contains("INTERSECTS"))
       val (other, negated) = requested(Or(Not(BoxIntersects(Named("g"), box)), id))
       assert(negated("filter")("left").json == residual && other.tasks.size == 3)
+      val part = Equal(Part(Named("g"), Vector("a"), LongType), LongLiteral(1))
+      assert(ServerScan.expressible(And(part, id)) == id && ServerScan.expressible(Or(part, id)) == AlwaysTrue)
     }
   }
 

@@ -16,7 +16,7 @@ import iceberglite.spec.partition.{Transform, Transforms}
 import iceberglite.spec.schema.{ColumnPath, Schema}
 import iceberglite.spec.types.{Literal, NestedField, PrimitiveType}
 import iceberglite.spec.types.Literal.StringLiteral
-import iceberglite.spec.types.Type.{GeographyType, GeometryType, StringType, StructType}
+import iceberglite.spec.types.Type.{GeographyType, GeometryType, StringType, StructType, VariantType}
 
 /**
  * A Spark filter, converted to an Iceberg expression.
@@ -51,6 +51,8 @@ final class SparkFilters(schema: Schema, caseSensitive: Boolean, stringValues: I
    * expression can be used to skip files.
    */
   def convert(filter: SparkPredicate): Option[ConvertedFilter] = convert(filter, holds = true)
+    // Only Spark evaluates parts of variants.
+    .map(c => c.copy(exact = c.exact && !c.expression.testsVariants))
 
   /**
    * Converts a filter or its negation. If `holds` is true, the expression is true for the rows for which the filter is
@@ -191,6 +193,8 @@ final class SparkFilters(schema: Schema, caseSensitive: Boolean, stringValues: I
    */
   private def column(e: SparkExpression): Option[(Term, PrimitiveType)] = e match {
     case reference: NamedReference => field(reference)
+    case PartTest(reference, path, t) =>
+      field(reference).collect { case (column, VariantType) => (Term.Part(column, path, t), t) }
     case function: UserDefinedScalarFunc =>
       for {
         reference <- function.children.collectFirst { case r: NamedReference => r }

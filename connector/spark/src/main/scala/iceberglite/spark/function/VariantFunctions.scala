@@ -115,7 +115,7 @@ private[iceberglite] object VariantGetFunction {
   private def nameOf(failOnError: Boolean) = if (failOnError) "variant_get" else "try_variant_get"
 
   /** Returns the part of a variant as JSON text. */
-  final private[function] case class Untyped(failOnError: Boolean) extends ScalarFunction[UTF8String] {
+  final private[iceberglite] case class Untyped(failOnError: Boolean) extends ScalarFunction[UTF8String] {
     override def name: String = nameOf(failOnError)
     override def canonicalName: String = s"iceberg.$name(string,string)"
     override def inputTypes: Array[DataType] = Array(StringType, StringType)

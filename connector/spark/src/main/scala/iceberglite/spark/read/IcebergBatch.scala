@@ -70,7 +70,7 @@ final private[read] class IcebergBatch(
       table.metadata.specsById,
       table.nameMapping,
       session.sparkContext.broadcast(conf),
-      BatchSettings(scan.isColumnar, settings.batchSize, offHeap, settings.variants),
+      BatchSettings(scan.isColumnar, settings.batchSize, offHeap, settings.variants, scan.scanColumns.parts),
       deleteCache
     )
   }

@@ -25,6 +25,7 @@ import org.apache.spark.sql.connector.read.streaming.MicroBatchStream
 import org.apache.spark.sql.connector.read.partitioning.{Partitioning, UnknownPartitioning}
 import org.apache.spark.sql.types.{MetadataBuilder, StructType}
 
+import iceberglite.data.VariantPath
 import iceberglite.scan.FileScanTask
 import iceberglite.spark.conf.ReadSettings
 import iceberglite.spark.convert.SparkTypes
@@ -87,6 +88,15 @@ final private[iceberglite] class IcebergScan(
   /** Returns this scan with the tasks grouped by partition keys. */
   private[iceberglite] def groupedBy(grouping: KeyGrouping): IcebergScan =
     new IcebergScan(files, scanColumns, settings, caseSensitive, session, Some(grouping), streams)
+
+  /**
+   * Returns this scan with only some parts of the variants of columns. In the returned variants, each of the given
+   * paths leads to the same value as in the complete variants.
+   *
+   * @param parts the paths by field id
+   */
+  private[iceberglite] def withParts(parts: Map[Int, Set[VariantPath]]): IcebergScan =
+    new IcebergScan(files, scanColumns.copy(parts = parts), settings, caseSensitive, session, grouping, streams)
 
   /**
    * Reports the grouping of the scan to Spark, if its tasks are grouped by partition key. The user can request a
@@ -179,9 +189,18 @@ final private[iceberglite] class IcebergScan(
       grouping.map(_.description),
       Some(report.deleteFiles).filter(_ > 0).map(n => s"deleteFiles=$n"),
       if (isColumnar) None else Some("rows one by one"),
+      describedParts,
       Some(s"tasks=$taskCount")
     )
     s"iceberg-lite ${files.table.name} ($snapshot) ${skipping.flatten.mkString("[", ", ", "]")}"
+  }
+
+  private def describedParts: Option[String] = {
+    val paths = for {
+      field <- columns
+      path <- scanColumns.parts.get(field.id).toVector.flatten.map(_.toString).sorted
+    } yield s"${field.name}: $path"
+    if (paths.isEmpty) None else Some(paths.mkString("parts=", ", ", ""))
   }
 
   private lazy val size = new ScanSize(files, columns, schema)

@@ -18,10 +18,10 @@ private[iceberglite] object CompileFunctionCalls extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan = plan.transformAllExpressions {
     case ApplyFunctionExpression(Functions.Interpreted(function), arguments) =>
       V2ExpressionUtils.resolveScalarFunction(function, arguments)
-    // Scans have already used the box test to skip files. The condition from which the test was derived is more exact,
-    // and remains.
-    case And(condition, SpatialCondition.Test()) => condition
-    case SpatialCondition.Test() => Literal.TrueLiteral
+    // Scans have already used the test to skip files. The condition from which the test was derived is more exact, and
+    // remains.
+    case And(condition, ScanTest()) => condition
+    case ScanTest() => Literal.TrueLiteral
     // The constant becomes the second argument, because the function prepares a second argument that is the same for
     // many rows.
     case SpatialCondition.ConstantFirst(swapped) => swapped

@@ -79,6 +79,7 @@ private[rules] object ColumnTest {
   private val MaxRanges = 20
 
   def of(e: Expression): Option[ColumnTest] = e match {
+    case VariantCondition(test) => Some(ColumnTest(test, isExact = false))
     case comparison: BinaryComparison => compared(comparison)
     case InList(Increasing(t), values) => anyOf(t, values.map(long))
     case InList(PaddedColumn(text, length), values) => padded(text, length, values)

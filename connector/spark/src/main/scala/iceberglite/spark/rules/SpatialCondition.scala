@@ -1,7 +1,7 @@
 package iceberglite.spark.rules
 
 import org.apache.spark.sql.catalyst.expressions.objects.Invoke
-import org.apache.spark.sql.catalyst.expressions.{ApplyFunctionExpression, EqualTo, Expression, Literal, Or}
+import org.apache.spark.sql.catalyst.expressions.{ApplyFunctionExpression, EqualTo, Expression, Literal}
 
 import iceberglite.spark.error.SparkErrors
 import iceberglite.spark.function.{Geometries, SpatialFunctions}
@@ -44,15 +44,6 @@ private[rules] object SpatialCondition {
   def test(column: Expression, box: BoundingBox): Expression = {
     val sides = Seq(box.xMin, box.yMin, box.xMax, box.yMax).map(Literal(_))
     EqualTo(ApplyFunctionExpression(SpatialFunctions.BoxTest, column +: sides), Literal(1))
-  }
-
-  /** Matches the condition of [[test]], and a disjunction that contains it. */
-  object Test {
-    def unapply(e: Expression): Boolean = e match {
-      case EqualTo(ApplyFunctionExpression(SpatialFunctions.BoxTest, _), _) => true
-      case Or(left, right) => unapply(left) || unapply(right)
-      case _ => false
-    }
   }
 
   /** A constant that is neither null nor an empty geometry. Spark has already computed constant calls of functions. */

@@ -17,7 +17,6 @@ import iceberglite.conformance.SparkRules
 /** Tests writes of shredded variants, which Apache Iceberg's library and the connector read. */
 class ShreddedWritesSuite extends AnyFunSuite with VariantTables {
   private val shredded = "write.parquet.shred-variants" -> "true"
-  private val f = "lite.system.to_variant"
 
   /** The paths of the columns in the data files of a table. */
   private def columns(table: String): Set[String] = loaded(table).newScan.planFiles.asScala.flatMap { task =>
@@ -26,26 +25,6 @@ class ShreddedWritesSuite extends AnyFunSuite with VariantTables {
     try reader.getFileMetaData.getSchema.getColumns.asScala.map(_.getPath.mkString("."))
     finally reader.close()
   }.toSet
-
-  /** SQL expressions of variants: uniform rows, and rows that differ from them in every way. */
-  private val variants: Seq[String] = (1 to 12).map { i =>
-    s"$f(named_struct('i', $i, 's', 'text $i', 'd', DATE'2024-01-01', 'x', named_struct('t', TIMESTAMP'2024-01-01', " +
-      s"'n', TIMESTAMP_NTZ'1969-12-31 23:59:59', 'b', X'00$i$i'), 'l', array(named_struct('p', $i.50BD), NULL), " +
-      s"'f', float($i), 'o', ${i % 2 == 0}, 'big', 12345678901234567890.12BD + $i, 'w', double($i)))"
-  } ++ Seq(
-    s"$f(named_struct('i', 99999999999L, 's', 1, 'd', NULL, 'x', 'no struct', 'l', 5, 'extra', DATE'2024-01-01'))",
-    s"$f(named_struct('i', 1.5BD, 's', array(1), 'd', '2024-01-01', 'x', named_struct('t', 1, 'q', 2), 'l', array()))",
-    """'{"l":[1,2],"x":{}}'""",
-    """'{"l":[{"p":1.5,"q":2},{"r":1},7],"big":1.25,"f":1.5}'""",
-    s"$f(map('a.b', 1, '', 2, 'I', 3, 'i', 4))",
-    "'{}'",
-    "'[1,[2]]'",
-    s"$f(named_struct('s', repeat('long', 100000)))",
-    "'null'",
-    "NULL",
-    "'5'",
-    "'\"text\"'"
-  )
 
   private def insert(table: String, columns: String => String = v => v): Unit =
     insertRows(table, variants.zipWithIndex.map { case (v, i) => s"($i, ${columns(v)})" }: _*)

@@ -58,6 +58,7 @@ final private[iceberglite] class Bind(schema: Schema, caseSensitive: Boolean) {
       requireOutsideOfLists(field)
       Term.Bound(field, schema.names(field.id))
     case _: Term.Bound => term
+    case part: Term.Part => part.copy(of = bound(part.of))
     case Term.Transformed(Identity, of) => bound(of)
     case Term.Transformed(unknown: UnknownTransform, of) =>
       throw Unsupported(s"a filter on $unknown($of)", "Filter on the column itself")
@@ -85,6 +86,7 @@ final private[iceberglite] class Bind(schema: Schema, caseSensitive: Boolean) {
 
   private def isAlwaysNull(term: Term): Boolean = term match {
     case Term.Transformed(transform, of) => transform == Void || isAlwaysNull(of)
+    case Term.Part(of, _, _) => isAlwaysNull(of)
     case Term.Bound(field, _) => (field.fieldType: Type) == UnknownType
     case _: Term.Named => false
   }
@@ -179,14 +181,14 @@ final private[iceberglite] class Bind(schema: Schema, caseSensitive: Boolean) {
    */
   private def column(term: Term): Term = term match {
     case Term.Transformed(_, of) => column(of)
-    case _: Term.Bound | _: Term.Named => term
+    case _: Term.Bound | _: Term.Named | _: Term.Part => term
   }
 
   /** Whether a term is never null. This is the case for a required field if all enclosing structs are required. */
   private def isRequired(term: Term): Boolean = term match {
     case Term.Bound(field, _) =>
       schema.byId.contains(field.id) && field.required && ancestors(field.id).forall(_.required)
-    case _: Term.Named | _: Term.Transformed => false
+    case _: Term.Named | _: Term.Transformed | _: Term.Part => false
   }
 
   private def valueType(term: Term): Option[PrimitiveType] = term match {
@@ -196,6 +198,7 @@ final private[iceberglite] class Bind(schema: Schema, caseSensitive: Boolean) {
         case _: NestedType => None
       }
     case Term.Transformed(transform, of) => valueType(of).map(transform.resultType)
+    case Term.Part(_, _, t) => Some(t)
     case _: Term.Named => None
   }
 

@@ -42,6 +42,12 @@ private[iceberglite] trait ColumnRange[-S] {
    */
   def mayContain: (S, Literal) => Boolean = ColumnRange.AnyValue
 
+  /**
+   * Returns the range of a part of the variants of this column; absent if the column has another type. The arguments
+   * are the names of the fields that lead to the part, and the type to which the part is cast.
+   */
+  def part: (Vector[String], PrimitiveType) => Option[ColumnRange[S]] = ColumnRange.NoPart
+
   final def mayBePresent(rows: S): Boolean = mayBeOrdinary(rows) || mayBeNan(rows)
 
   /** Compares the lower bound to a value; [[ColumnRange.NoBound]] if there is no lower bound. */
@@ -116,6 +122,7 @@ final private[expr] class TransformedRange[S](transform: Transform, source: Colu
 
 private[iceberglite] object ColumnRange {
   private val AnyValue: (Any, Any) => Boolean = (_, _) => true
+  private val NoPart: (Any, Any) => Option[Nothing] = (_, _) => None
   private val NoBox: Any => Option[BoundingBox] = _ => None
 
   /** The result of a comparison with a missing bound. It differs from all other results. */
@@ -130,6 +137,7 @@ private[iceberglite] object ColumnRange {
     case bound: Term.Bound => column(bound)
     case Term.Transformed(transform, inner) if transform.preservesOrder =>
       of(inner, column).map(new TransformedRange(transform, _))
+    case Term.Part(inner, path, t) => of(inner, column).flatMap(_.part(path, t))
     case _: Term.Transformed | _: Term.Named => None
   }
 }

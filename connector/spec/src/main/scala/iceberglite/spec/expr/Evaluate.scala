@@ -72,6 +72,7 @@ object Evaluate {
   private def fieldId(term: Term): Int = term match {
     case Term.Bound(field, _) => field.id
     case Term.Transformed(_, of) => fieldId(of)
+    case _: Term.Part => throw InvalidArgument("filter", term.toString, "Parts of variants are tested by the engine")
     case Term.Named(name) => throw InvalidArgument("column", name, "Bind the expression before it is evaluated")
   }
 
@@ -84,7 +85,7 @@ object Evaluate {
     case Term.Transformed(transform, of) =>
       val outer: Literal => Option[Literal] = transform(_)
       Some(transformOf(of).fold(outer)(inner => value => inner(value).flatMap(outer)))
-    case _: Term.Bound | _: Term.Named => None
+    case _: Term.Bound | _: Term.Named | _: Term.Part => None
   }
 
   private def onTerm(p: Predicate): Option[Literal] => Boolean = p match {

@@ -3,7 +3,7 @@ package iceberglite.spec.expr
 import iceberglite.spec.expr.Expression.{AlwaysFalse, AlwaysTrue, And, Not, Or}
 import iceberglite.spec.geo.BoundingBox
 import iceberglite.spec.partition.Transform
-import iceberglite.spec.types.{Literal, NestedField}
+import iceberglite.spec.types.{Literal, NestedField, PrimitiveType}
 
 /**
  * A condition on the rows of a table, or on the partitions of a partition spec. The terms of an unbound expression
@@ -25,6 +25,15 @@ sealed trait Expression extends Product with Serializable {
 
   /** The ids of [[fields]]. */
   def fieldIds: Set[Int] = fields.map(_.id)
+
+  /** Whether a term is a part of a variant. */
+  def testsVariants: Boolean = this match {
+    case And(left, right) => left.testsVariants || right.testsVariants
+    case Or(left, right) => left.testsVariants || right.testsVariants
+    case Not(child) => child.testsVariants
+    case predicate: Predicate => predicate.term.isInstanceOf[Term.Part]
+    case AlwaysTrue | AlwaysFalse => false
+  }
 }
 
 /** A test of one term: a leaf of an expression. */
@@ -51,6 +60,16 @@ object Term {
   final case class Bound(field: NestedField, name: String) extends Term {
     override def column: Option[NestedField] = Some(field)
     override def toString: String = name
+  }
+
+  /**
+   * A part of a variant, cast to a type. The term is null if the variant has no such part.
+   *
+   * @param path the names of the fields that lead from the root of the variant to the part
+   */
+  final case class Part(of: Term, path: Vector[String], valueType: PrimitiveType) extends Term {
+    override def column: Option[NestedField] = of.column
+    override def toString: String = s"variant_get($of, ${VariantPart.nameOf(path)}, $valueType)"
   }
 
   /** A transform that is applied to a term, such as `day(ts)`. */

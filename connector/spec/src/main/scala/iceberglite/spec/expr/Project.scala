@@ -64,6 +64,6 @@ final private[expr] class PartitionProjection(spec: PartitionSpec, schema: Schem
         case Term.Transformed(transform, Term.Bound(column, _))
             if column.id == field.sourceId && transform == field.transform =>
           Some(Identity.replaceTerm(target, p))
-        case _: Term.Bound | _: Term.Transformed | _: Term.Named => None
+        case _: Term.Bound | _: Term.Transformed | _: Term.Part | _: Term.Named => None
       }
 }

@@ -1,6 +1,17 @@
 package iceberglite.spec.file
 
-import iceberglite.spec.expr.{BoundDecoder, ColumnRange, Comparand, Expression, RangeEvaluator, Term}
+import java.nio.ByteBuffer
+
+import iceberglite.spec.expr.{
+  BoundDecoder,
+  ColumnRange,
+  Comparand,
+  Expression,
+  PartRange,
+  RangeEvaluator,
+  Term,
+  VariantPart
+}
 import iceberglite.spec.geo.BoundingBox
 import iceberglite.spec.types.{Literal, NestedType, PrimitiveType}
 import iceberglite.spec.types.Type._
@@ -8,9 +19,11 @@ import iceberglite.spec.types.Type._
 /**
  * Determines whether a file may contain a row that matches a filter, from the counts and bounds of the file. The filter
  * is compiled only once.
+ *
+ * @param variants reads the bounds of variants; absent if tests of their parts exclude no file
  */
-final class InclusiveMetrics(bound: Expression) {
-  private val test: HasMetrics => Boolean = RangeEvaluator.mightMatch(bound, FileRange.of)
+final class InclusiveMetrics(bound: Expression, variants: Option[VariantBounds] = None) {
+  private val test: HasMetrics => Boolean = RangeEvaluator.mightMatch(bound, FileRange.of(_, variants))
 
   /** Returns false only if no row of the file can match. A negative record count means that the count is unknown. */
   def mightMatch(f: HasMetrics): Boolean = f.recordCount != 0 && test(f)
@@ -21,7 +34,7 @@ final class InclusiveMetrics(bound: Expression) {
  * only once.
  */
 final class StrictMetrics(bound: Expression) {
-  private val test: HasMetrics => Boolean = RangeEvaluator.allMatch(bound, FileRange.of)
+  private val test: HasMetrics => Boolean = RangeEvaluator.allMatch(bound, FileRange.of(_))
 
   /** Returns true only if every row of the file matches. The result is always true for a file without rows. */
   def allMatch(f: HasMetrics): Boolean = f.recordCount == 0 || test(f)
@@ -95,14 +108,47 @@ final private class SpatialRange(id: Int, t: PrimitiveType) extends FileRange(id
     BoundingBox.ofBounds(rows.metrics.lowerBound(id), rows.metrics.upperBound(id), isGeography)
 }
 
+/** Reads bounds of variant columns, which are variants in the binary form of metadata and value. */
+trait VariantBounds {
+
+  /**
+   * Returns the bound of a part of the variants; absent if there is none, or if the bytes are not a variant.
+   *
+   * @param bounds the bounds of all parts
+   * @param name the name of the part ([[iceberglite.spec.expr.VariantPart.nameOf]])
+   */
+  def of(bounds: ByteBuffer, name: String): Option[Literal]
+}
+
+/** The range of a column of variants. Variants have no order, but parts of them may have bounds. */
+final private class VariantRange(id: Int, reader: VariantBounds) extends FileRange(id, new BoundDecoder(VariantType)) {
+  override def lower(rows: HasMetrics): Option[Literal] = None
+
+  override def upper(rows: HasMetrics): Option[Literal] = None
+
+  override def part: (Vector[String], PrimitiveType) => Option[ColumnRange[HasMetrics]] = (path, t) => {
+    val name = VariantPart.nameOf(path)
+    Some(new PartRange[HasMetrics](t) {
+      override def mayBeOrdinary(rows: HasMetrics): Boolean = VariantRange.this.mayBeOrdinary(rows)
+
+      override protected def bounds(rows: HasMetrics): (Option[Literal], Option[Literal]) = (
+        rows.metrics.lowerBound(id).flatMap(reader.of(_, name)),
+        rows.metrics.upperBound(id).flatMap(reader.of(_, name))
+      )
+    })
+  }
+}
+
 private object FileRange {
 
   /** Returns the range of a column; absent if metrics do not limit the values of the column's type. */
-  def of(term: Term.Bound): Option[ColumnRange[HasMetrics]] = term.field.fieldType match {
-    case t: GeometryType => Some(new SpatialRange(term.field.id, t))
-    case t: GeographyType => Some(new SpatialRange(term.field.id, t))
-    case _ => ordered(term)
-  }
+  def of(term: Term.Bound, variants: Option[VariantBounds] = None): Option[ColumnRange[HasMetrics]] =
+    term.field.fieldType match {
+      case VariantType => variants.map(new VariantRange(term.field.id, _))
+      case t: GeometryType => Some(new SpatialRange(term.field.id, t))
+      case t: GeographyType => Some(new SpatialRange(term.field.id, t))
+      case _ => ordered(term)
+    }
 
   /** Returns the range of a column whose values are ordered. */
   def ordered(term: Term.Bound): Option[ColumnRange[HasMetrics]] = term.field.fieldType match {

@@ -136,6 +136,7 @@ object ExpressionJson extends JsonFormat[Expression] {
           case None => json.fail(s"There is no column $name")
         }
       case Term.Bound(field, _) => json.fail(s"The bound term $field cannot be used in JSON")
+      case _: Term.Part => json.fail(s"The term $term cannot be used in JSON")
     }
   }
 
@@ -196,6 +197,8 @@ object ExpressionJson extends JsonFormat[Expression] {
         SourceJson.writeTransform(transform, out)
         writeTerm(source, out)
         out.writeEndObject()
+      case _: Term.Part =>
+        throw Unsupported(s"the term $term in JSON", "The specification has no JSON form of parts of variants")
     }
   }
 

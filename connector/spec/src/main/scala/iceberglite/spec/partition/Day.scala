@@ -27,6 +27,6 @@ object Day extends TimeTransform("day") {
   /** Whether the source column has the type date. The day of a date is the date itself. */
   private def hasDateSource(predicate: Predicate): Boolean = predicate.term match {
     case Term.Bound(field, _) => (field.fieldType: Type) == DateType
-    case _: Term.Named | _: Term.Transformed => false
+    case _: Term.Named | _: Term.Transformed | _: Term.Part => false
   }
 }

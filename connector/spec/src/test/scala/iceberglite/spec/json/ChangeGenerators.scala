@@ -171,6 +171,7 @@ object ChangeGenerators {
   private def name(term: Term): Term = term match {
     case Term.Bound(_, name) => Term.Named(name)
     case Term.Transformed(t, of) => Term.Transformed(t, name(of))
+    case part: Term.Part => part.copy(of = name(part.of))
     case named: Term.Named => named
   }
 

@@ -2,6 +2,7 @@ package iceberglite.spark.read.files
 
 import org.apache.spark.sql.types.{ArrayType, DataType, MapType => SparkMap, StructField, StructType => SparkStruct}
 
+import iceberglite.data.VariantPath
 import iceberglite.spec.IcebergError.NotFound
 import iceberglite.spec.ObjectKind
 import iceberglite.spec.schema.{ColumnPath, Schema}
@@ -12,8 +13,13 @@ import iceberglite.spec.types.Type.{ListType, MapType, StructType}
  * The columns that a scan returns. Their structs contain only the requested fields.
  *
  * @param metadataIds the ids of the metadata columns among `fields`
+ * @param parts the parts of variants that the query uses, by field id; absent for columns whose variants are complete
  */
-final private[iceberglite] case class ScanColumns(fields: Vector[NestedField], metadataIds: Set[Int])
+final private[iceberglite] case class ScanColumns(
+    fields: Vector[NestedField],
+    metadataIds: Set[Int],
+    parts: Map[Int, Set[VariantPath]] = Map.empty
+)
 
 private[iceberglite] object ScanColumns {
 

@@ -36,12 +36,15 @@ final private[parquet] case class StructMatch(children: Vector[MatchedNode], sou
  *   name of the column, the type in the file and the requested type.
  * @param invalidVariant creates the error for an invalid variant, from the name of its column and the reason
  * @param variants the form in which variants are read
+ * @param parts selects the fields of the group of a variant to read, from the id of its column and the names that lead
+ *   to it in the file
  */
 final private[parquet] class ColumnMatch(
     replacement: (NestedField, Vector[String]) => Source,
     mismatch: (String, ParquetType, Type) => Throwable,
     invalidVariant: (String, String) => Throwable,
-    variants: VariantForm
+    variants: VariantForm,
+    parts: (Int, Vector[String]) => GroupType => GroupType
 ) {
 
   /** Matches the requested fields of a struct. Other fields of the struct are not read. */
@@ -64,7 +67,8 @@ final private[parquet] class ColumnMatch(
     (file, expected) match {
       case _ if file.isRepetition(REPEATED) && !path.isElement => throw mismatchError
       case (group: GroupType, VariantType) =>
-        VariantConversion.of(group, variants, invalidVariant(path.names.mkString("."), _)).getOrElse(
+        val selected = id.filterNot(_ => path.repeated).fold[GroupType => GroupType](identity)(parts(_, path.inFile))
+        VariantConversion.of(group, selected, variants, invalidVariant(path.names.mkString("."), _)).getOrElse(
           throw mismatchError
         )
       case (primitive: ParquetPrimitive, t: PrimitiveType) =>

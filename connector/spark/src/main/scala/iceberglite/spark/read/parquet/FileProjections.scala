@@ -3,9 +3,12 @@ package iceberglite.spark.read.parquet
 import scala.collection.JavaConverters._
 
 import org.apache.parquet.column.Encoding
-import org.apache.parquet.schema.{MessageType, Type => ParquetType}
+import org.apache.parquet.hadoop.metadata.ParquetMetadata
+import org.apache.parquet.schema.{GroupType, MessageType, Type => ParquetType}
 
+import iceberglite.data.VariantPath
 import iceberglite.data.parquet.ParquetNameMapping
+import iceberglite.data.parquet.shred.RowGroupParts
 import iceberglite.spark.convert.VariantForm
 import iceberglite.spark.read.files.{FileTask, FileValues}
 import iceberglite.spec.IcebergError.UnreadableFile
@@ -22,33 +25,48 @@ import iceberglite.spec.types.Type.StructType
  * @param values provides the values of metadata columns and of columns that a file does not contain
  * @param tableName the name of the table, for messages
  * @param variants the form in which variants are read
+ * @param parts the parts of variants to read, by field id; absent for columns whose variants are read completely
  */
 final private[read] class FileProjections(
     expected: Vector[NestedField],
     mapping: => Option[NameMapping],
     values: FileValues,
     tableName: String,
-    variants: VariantForm
+    variants: VariantForm,
+    parts: Map[Int, Set[VariantPath]] = Map.empty
 ) {
 
   /**
    * Returns the columns to read from one file.
    *
-   * @param file the schema of the file
+   * @param footer the footer of the file, with only the row groups to read
    * @throws UnreadableFile if a column of the file has the wrong type, or a required column without a default is
    *   missing
    */
-  def of(file: MessageType, task: FileTask): FileProjection = {
-    val matching = new ColumnMatch(replacement(task), mismatch(task), invalidVariant(task), variants)
+  def of(footer: ParquetMetadata, task: FileTask): FileProjection = {
+    val matching = new ColumnMatch(replacement(task), mismatch(task), invalidVariant(task), variants, partsIn(footer))
     val (metadata, stored) = expected.partition(f => values.isMetadata(f.id))
     val lineage = metadata.filter(f => isLineage(f.id) && task.firstRowId.isDefined)
-    val withIds = ParquetNameMapping.withIds(file, mapping, StructType(stored))
-    val matched = matching.struct(withIds, stored ++ lineage, NodePath.Root)
+    val matched = matching.struct(withIds(footer), stored ++ lineage, NodePath.Root)
     val sources = (stored ++ lineage).map(_.id).zip(matched.sources).toMap
     val columns = expected.map { f =>
       if (values.isMetadata(f.id)) metadataSource(f, task, sources.get(f.id)) else sources(f.id)
     }
     assemble(matched.children, columns)
+  }
+
+  /** Returns the footer with only the row groups that may have a matching row, according to the parts of variants. */
+  def matching(footer: ParquetMetadata, task: FileTask): ParquetMetadata =
+    RowGroupParts.matching(footer, withIds(footer), task.filter)
+
+  private def withIds(footer: ParquetMetadata): MessageType = {
+    val stored = expected.filterNot(f => values.isMetadata(f.id))
+    ParquetNameMapping.withIds(footer.getFileMetaData.getSchema, mapping, StructType(stored))
+  }
+
+  private def partsIn(footer: ParquetMetadata): (Int, Vector[String]) => GroupType => GroupType = {
+    val projection = VariantProjection.of(footer)
+    (id, columns) => group => parts.get(id).fold(group)(projection.of(group, columns, _))
   }
 
   private def assemble(read: Vector[MatchedNode], columns: Vector[Source]): FileProjection = FileProjection(

@@ -67,7 +67,14 @@ final private[read] class ParquetFiles(conf: Configuration) extends BatchFormat 
 
   override def open(task: FileTask, read: FileReadParameters): ParquetBatches = {
     val projections =
-      new FileProjections(read.fields, read.mapping, read.values, read.tableName, read.settings.variants)
+      new FileProjections(
+        read.fields,
+        read.mapping,
+        read.values,
+        read.tableName,
+        read.settings.variants,
+        read.settings.parts
+      )
     ParquetBatches.open(task, projections, jobs, read.settings, read.deletes)
   }
 }
@@ -100,8 +107,9 @@ private[read] object ParquetBatches {
       deletes: Option[FileDeletes]
   ): PreparedRead = {
     val splitFooter = readFooter(new Path(task.path), task, jobs.base)
-    val footer = deletes.flatMap(_.candidatePositions).fold(splitFooter)(RowGroups.containing(splitFooter, _))
-    val projection = projections.of(footer.getFileMetaData.getSchema, task)
+    val candidates = deletes.flatMap(_.candidatePositions).fold(splitFooter)(RowGroups.containing(splitFooter, _))
+    val footer = projections.matching(candidates, task)
+    val projection = projections.of(footer, task)
     val filter = new ParquetFilter(projection.filterable, task.withoutNan).of(task.filter)
     val encodings = ChunkEncodings.of(footer, projection.requested, projections.undecodable(task))
     PreparedRead(task, footer, projection, filter, encodings, jobs)

@@ -49,6 +49,6 @@ final private[read] class ParquetFilter(columns: Map[Int, FilterColumn], without
         field.fieldType,
         mayContainNan = !withoutNan.contains(field.id)
       ))
-    case _: Term.Named | _: Term.Transformed => None
+    case _: Term.Named | _: Term.Transformed | _: Term.Part => None
   }
 }

@@ -29,21 +29,30 @@ private[parquet] object VariantConversion {
   /**
    * Matches a group of the file to the type variant.
    *
+   * @param selected selects the fields of the group to read
    * @param form the form of the strings
    * @param unreadable creates the error for bytes that are not a variant
    * @return absent if the group does not have the fields of a variant
    */
-  def of(group: GroupType, form: VariantForm, unreadable: String => Throwable): Option[MatchedNode] = {
-    val names = childrenOf(group).map(_.getName)
+  def of(
+      group: GroupType,
+      selected: GroupType => GroupType,
+      form: VariantForm,
+      unreadable: String => Throwable
+  ): Option[MatchedNode] =
     for {
-      metadata <- Some(names.indexOf(Metadata)).filter(_ >= 0)
-      value <- shreddedPart(group, withMetadata = true)
+      _ <- shreddedPart(group, withMetadata = true).filter(_ => group.containsField(Metadata))
+      read = selected(group)
+      metadata = childrenOf(read).indexWhere(_.getName == Metadata)
+      value <- shreddedPart(read, withMetadata = true)
     } yield MatchedNode(
-      group,
+      read,
       value.dataType,
-      Converted(v => new VariantStrings(v, v.getChild(metadata), value.column(v), form, unreadable))
+      Converted { v =>
+        val names = if (metadata < 0) None else Some(v.getChild(metadata))
+        new VariantStrings(v, names, value.column(v), form, unreadable)
+      }
     )
-  }
 
   /**
    * A part of a variant.

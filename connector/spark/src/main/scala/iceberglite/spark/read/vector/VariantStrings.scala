@@ -16,14 +16,15 @@ import iceberglite.spec.types.Literal
  * A column of variants as Spark's strings.
  *
  * @param struct the struct column of the file that contains the variants
- * @param metadata the metadata of the variants, which contains the names of object fields
+ * @param metadata the metadata of the variants, which contains the names of object fields; absent if no encoded value
+ *   is read
  * @param column the values of the variants, which may be shredded
  * @param form the form of the strings
  * @param unreadable creates the error for bytes that are not a valid variant; its argument is the reason
  */
 final private[read] class VariantStrings(
     struct: ColumnVector,
-    metadata: ColumnVector,
+    metadata: Option[ColumnVector],
     column: ShreddedColumn,
     form: VariantForm,
     unreadable: String => Throwable
@@ -32,9 +33,9 @@ final private[read] class VariantStrings(
   override def getUTF8String(rowId: Int): UTF8String =
     if (struct.isNullAt(rowId)) null
     else {
-      if (metadata.isNullAt(rowId)) throw unreadable("It has no metadata")
+      if (metadata.exists(_.isNullAt(rowId))) throw unreadable("It has no metadata")
       try {
-        val names = ByteBuffer.wrap(metadata.getBinary(rowId))
+        val names = metadata.fold(VariantJson.noNames)(m => ByteBuffer.wrap(m.getBinary(rowId)))
         form match {
           case VariantForm.Json => UTF8String.fromString(column.text(rowId, names).getOrElse(VariantJson.Null))
           case VariantForm.Exact => VariantText.exact(column.variant(rowId, names))

@@ -8,9 +8,8 @@ import iceberglite.data.WrittenFile
 import iceberglite.encryption.FileKey
 import iceberglite.spec.file.FileFormat
 import iceberglite.data.parquet.{FinishedParquet, ParquetFileSettings, ParquetOutput}
-import iceberglite.data.parquet.shred.Shredder
+import iceberglite.data.parquet.shred.{Shredder, VariantMetrics}
 import iceberglite.metrics.{CollectedValues, MetricsModes}
-import iceberglite.parquet.ParquetMetrics
 import iceberglite.spark.write.files.{DataFileWriter}
 import iceberglite.spec.schema.Schema
 
@@ -57,7 +56,7 @@ private[parquet] object ParquetDataFile {
       modes: MetricsModes,
       collected: Map[Int, CollectedValues]
   ): WrittenFile = {
-    val metrics = ParquetMetrics.of(finished.footer, schema, modes, collected)
+    val metrics = VariantMetrics.of(finished.footer, schema, modes, collected)
     WrittenFile(path, FileFormat.Parquet, metrics.recordCount, finished.length, metrics.metrics, metrics.splitOffsets)
   }
 }
