@@ -2,6 +2,7 @@ package iceberglite.spark
 
 import scala.util.Try
 
+import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.connector.catalog.functions.{ScalarFunction, UnboundFunction}
 import org.apache.spark.sql.types.{
   ArrayType,
@@ -309,7 +310,10 @@ private[iceberglite] object ReferenceTables {
     Seq(Seq.fill(2)(SparkBinary), Seq.fill(4)(SparkDouble)).flatMap(bind(f, _)).headOption
       .fold("string, or the given type")(_.resultType.catalogString)
 
-  private def bind(f: UnboundFunction, arguments: Seq[DataType]): Option[ScalarFunction[_]] =
+  /** Binds a function in a session with the SQL extensions, which some functions need. */
+  private def bind(f: UnboundFunction, arguments: Seq[DataType]): Option[ScalarFunction[_]] = {
+    SparkSession.setActiveSession(SharedSession.liteExtensions)
     Try(f.bind(arguments.zipWithIndex.foldLeft(new SparkStruct) { case (s, (t, i)) => s.add(s"a$i", t) })).toOption
       .collect { case scalar: ScalarFunction[_] => scalar }
+  }
 }

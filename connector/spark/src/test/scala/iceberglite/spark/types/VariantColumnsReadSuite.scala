@@ -52,6 +52,11 @@ class VariantColumnsReadSuite extends AnyFunSuite with VariantQueries {
     assert(sorted(union) == sorted(union.replace(t, plain)))
     assert(read(s"SELECT ${part("$.i")} FROM (SELECT v, id + 1 AS n FROM $t ORDER BY n LIMIT 5)").plan
       .contains("parts=v: $['i']"))
+    for ((option, value) <- Seq("vectorization-enabled" -> "false", "batch-size" -> "3")) {
+      val columns = Seq("id", part("$.i"), part("$.x.t"), part("$.l[0].p"))
+      def selected(table: String) = texts(spark.read.option(option, value).table(table).selectExpr(columns: _*))
+      assert(selected(t) == selected(plain))
+    }
     for (whole <- Seq("v", s"${part("$.i")}, v", s"${part("$")}", "length(v)"))
       assert(!read(s"SELECT $whole FROM $t").plan.contains("parts="))
   }

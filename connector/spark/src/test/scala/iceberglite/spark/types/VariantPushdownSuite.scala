@@ -126,12 +126,15 @@ class VariantPushdownSuite extends AnyFunSuite with VariantQueries {
         "$['q']" -> "DECIMAL4 1.5"
       ))
     assert(boundsOf(file.upperBounds)("$['nulls']") == "INT32 4" && file.nullValueCounts.get(2) == 1L)
+    assert(rows(s"SELECT count(v), count(*) FROM $t") == Seq(Row(5L, 6L)))
+    assert(read(s"SELECT id FROM $t WHERE v IS NULL").rows == Seq(Row(4L)))
     val scalars = newVariantTable(flat, shredded)
     insert(scalars, 0, "'3'", "'1'", "'null'", "NULL")
     assert(boundsOf(files(scalars).head.lowerBounds) == Map("$" -> "INT32 1"))
     assert(read(s"SELECT id FROM $scalars WHERE ${get("$", "int")} > 3").files == 0)
     val unshredded = ranges()
     assert(files(unshredded).forall(f => f.lowerBounds.get(2) == null))
+    assert(read(s"SELECT id FROM $unshredded WHERE v IS NULL").files == 0)
   }
 
   test("filters on parts skip files, and EXPLAIN shows them", Slow, MetricsRules.variantFilters) {
@@ -316,7 +319,7 @@ class VariantPushdownSuite extends AnyFunSuite with VariantQueries {
     assert(skipped > 40)
   }
 
-  test("filters on variants in structs skip files, and tables of version 4 have no bounds", MetricsRules.variantFilters) {
+  test("variants in structs have bounds, and tables of version 4 have none", MetricsRules.variantFilters) {
     val inStruct = Types.StructType.of(optional(3, "v", Types.VariantType.get))
     val structs = newVariantTable(new PeerSchema(flat.findField("id"), optional(2, "s", inStruct)), shredded)
     for (file <- 0 until 2) sql(s"""INSERT INTO $structs VALUES ($file, named_struct('v', '{"a":$file}'))""")

@@ -18,7 +18,7 @@ private[iceberglite] object RowGroupParts {
    *
    * @param file the schema of the file, with field ids
    */
-  def matching(footer: ParquetMetadata, file: MessageType, filter: Expression): ParquetMetadata =
+  def matching(footer: ParquetMetadata, file: => MessageType, filter: Expression): ParquetMetadata =
     if (!filter.testsVariants) footer
     else {
       val mightMatch = RangeEvaluator.mightMatch[BlockMetaData](filter, rangeOf(file)(_))
