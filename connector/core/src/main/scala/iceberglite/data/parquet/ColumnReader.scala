@@ -66,7 +66,7 @@ private[parquet] object ColumnReader {
       expected: PrimitiveType
   ): ConverterFactory =
     (expected, file.getPrimitiveTypeName) match {
-      case (StringType, BINARY) if logical.forall(isText) => binaries(_.toStringUsingUTF8)
+      case (StringType, BINARY) if logical.forall(isText) => binaries(ReadValues.text)
       case (UuidType, FIXED_LEN_BYTE_ARRAY) if file.getTypeLength == ReadValues.UuidSize => binaries(ReadValues.uuid)
       case (FixedType(length), FIXED_LEN_BYTE_ARRAY) if file.getTypeLength == length => binaries(ReadValues.buffer)
       case (BinaryType, BINARY | FIXED_LEN_BYTE_ARRAY) => binaries(ReadValues.buffer)

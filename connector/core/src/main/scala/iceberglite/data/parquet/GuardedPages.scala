@@ -104,7 +104,7 @@ private[iceberglite] object GuardedPages {
     }
 
     private def supportedDecompressor(codec: CompressionCodecName): BytesInputDecompressor =
-      try codecs.getDecompressor(codec)
+      try if (codec == CompressionCodecName.ZSTD) ZstdPages.Decompressor else codecs.getDecompressor(codec)
       catch {
         case _: BadConfigurationException => throw Unsupported(
             s"${codec.name.toLowerCase(Locale.ROOT)} compression of the file $path",

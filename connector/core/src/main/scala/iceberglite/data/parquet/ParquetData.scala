@@ -5,7 +5,7 @@ import scala.util.Try
 import iceberglite.data._
 import iceberglite.data.parquet.shred.VariantMetrics
 import iceberglite.metrics.MetricsModes
-import iceberglite.parquet.{ParquetInput, ParquetSchemas}
+import iceberglite.parquet.ParquetSchemas
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.file.FileFormat
 import iceberglite.spec.schema.Schema
@@ -19,7 +19,7 @@ object ParquetData extends DataFormat {
   override def boundsAreExact: Boolean = true
 
   override def read(source: DataSource, expected: StructType): RecordIterator =
-    new ParquetRecords(source, expected, ParquetInput.of(source.io, source.path, source.key))
+    new ParquetRecords(source, expected, StreamedParquet.open(source))
 
   /**
    * False, because the top-level columns of a file without field ids are found by a name mapping or by their positions.

@@ -33,17 +33,15 @@ private[iceberglite] object ParquetMetadataFiles {
   private val MaxWholeBytes = 32L << 20
 
   /**
-   * Opens a file. If it is small and on remote storage, it is read by one request, because nearly all of it is needed.
+   * Opens a file. If it is small, it is read by one request, because nearly all of it is needed.
    *
    * @param source the file with its length, which may be inexact, or 0 if it is not known
    * @param expected the columns to read, matched by field id; see [[iceberglite.data.DataFormat.read]]
    * @throws iceberglite.spec.IcebergError.UnreadableFile if the file or a column cannot be read
    */
-  def open(source: DataSource, expected: StructType): MetadataRecords = {
-    val isWhole = isShort(source) && source.io.isRemote(source.path)
-    if (isWhole) load(source).open(expected)
-    else new ParquetRecords(source, expected, ParquetInput.of(source.io, source.path, source.key))
-  }
+  def open(source: DataSource, expected: StructType): MetadataRecords =
+    if (isShort(source)) load(source).open(expected)
+    else new ParquetRecords(source, expected, StreamedParquet.open(source))
 
   /** Returns whether the length of a file is known, and the file is small enough to be loaded. */
   def isShort(source: DataSource): Boolean = source.length > 0 && source.length <= MaxWholeBytes / 2
@@ -58,15 +56,16 @@ private[iceberglite] object ParquetMetadataFiles {
 
   /** A file whose bytes are in memory, so that columns can be read when they are needed. */
   final class LoadedFile private[ParquetMetadataFiles] (source: DataSource, file: InputFile) {
+    private val loaded = new LoadedParquet(source.path, file)
 
     /** Opens the file; see [[ParquetMetadataFiles.open]]. */
-    def open(expected: StructType): MetadataRecords = new ParquetRecords(source, expected, file)
+    def open(expected: StructType): MetadataRecords = new ParquetRecords(source, expected, loaded.open())
   }
 
   /** Returns the bytes of a file. @param path the path for messages */
   def write(path: String, schema: Schema, keyValues: Map[String, String], rows: Iterator[Record]): Array[Byte] = {
     val settings = settingsOf(schema)
-    val codecs = settings.codecs
+    val codecs = new ZstdPages.Codecs(ZstdLevel, PageSize)
     try {
       val fileSettings = ParquetFileSettings.of(schema, settings, codecs, keyValues)
       val shredder = RecordShredder.of(schema, fileSettings.messageType)

@@ -1,41 +1,38 @@
 package iceberglite.data.parquet
 
+import java.io.Closeable
+
 import scala.collection.JavaConverters._
 
 import org.apache.parquet.ParquetReadOptions
 import org.apache.parquet.hadoop.ParquetFileReader
-import org.apache.parquet.hadoop.metadata.BlockMetaData
+import org.apache.parquet.hadoop.metadata.FileMetaData
 import org.apache.parquet.io.{ColumnIOFactory, InputFile, MessageColumnIO, RecordReader}
 
 import iceberglite.data.{DataSource, FileFaults, Record}
-import iceberglite.parquet.ParquetEncryption
+import iceberglite.parquet.{ParquetEncryption, ParquetInput}
 import iceberglite.spec.IcebergError
 import iceberglite.spec.types.Type.StructType
 
 /**
  * Reads the records of a Parquet file, one row group after the other.
  *
- * @param file the opened file
+ * @param open opens the file
  */
-final private[parquet] class ParquetRecords(source: DataSource, expected: StructType, file: InputFile)
+final private[parquet] class ParquetRecords(source: DataSource, expected: StructType, open: => OpenParquet)
     extends ParquetMetadataFiles.MetadataRecords {
   import ParquetRecords._
 
-  private val codecs = new GuardedPages.Codecs(source.path)
-  private val reader: ParquetFileReader = openReader()
-  private val plan: FileReadPlan = closingOnFailure {
-    val plan = FileReadPlan.of(reader.getFileMetaData.getSchema, source, expected)
-    reader.setRequestedSchema(plan.requested)
-    plan
-  }
-  private val columns: MessageColumnIO = new ColumnIOFactory().getColumnIO(plan.requested)
-  private val groups: Iterator[BlockMetaData] = reader.getRowGroups.asScala.iterator
+  private val file: OpenParquet = convertErrors(open)
+  private val plan: FileReadPlan =
+    closingOnFailure(FileReadPlan.of(file.metadata.getSchema, source, expected))
+  private val groups: Iterator[GroupRecords] = closingOnFailure(file.groups(plan))
 
-  private var records: RecordReader[Record] = _
+  private var group: GroupRecords = _
   private var rowsLeft = 0L
   private var position = 0L
 
-  override def keyValues: Map[String, String] = reader.getFileMetaData.getKeyValueMetaData.asScala.toMap
+  override def keyValues: Map[String, String] = file.metadata.getKeyValueMetaData.asScala.toMap
 
   override def hasNext: Boolean = {
     if (rowsLeft == 0) convertErrors(nextGroup())
@@ -44,7 +41,7 @@ final private[parquet] class ParquetRecords(source: DataSource, expected: Struct
 
   override def next(): Record = {
     if (!hasNext) throw new NoSuchElementException(s"${source.path} has only $position rows")
-    val record = convertErrors(records.read())
+    val record = convertErrors(group.read())
     val positions = plan.positions
     var i = 0
     while (i < positions.length) {
@@ -56,37 +53,12 @@ final private[parquet] class ParquetRecords(source: DataSource, expected: Struct
     record
   }
 
-  private def nextGroup(): Unit = while (rowsLeft == 0 && groups.hasNext) {
-    val group = groups.next()
-    GuardedPages.check(group, file.getLength)
-    // Some writers produce empty row groups, which Parquet's reader rejects.
-    if (group.getRowCount == 0) reader.skipNextRowGroup()
-    else {
-      val pages = GuardedPages.of(reader.readNextRowGroup())
-      records = columns.getRecordReader(pages, plan.records)
-      rowsLeft = pages.getRowCount
-    }
+  private def nextGroup(): Unit = if (groups.hasNext) {
+    group = groups.next()
+    rowsLeft = group.count
   }
 
-  override def close(): Unit =
-    try reader.close()
-    finally codecs.release()
-
-  /**
-   * Returns read options with checksum verification, because a damaged delete file would silently restore deleted rows.
-   */
-  private def options: ParquetReadOptions =
-    ParquetEncryption.withKey(ParquetReadOptions.builder(), source.key).withCodecFactory(codecs)
-      .usePageChecksumVerification(true).build()
-
-  private def openReader(): ParquetFileReader = convertErrors {
-    try ParquetFileReader.open(file, options)
-    catch {
-      case e: Throwable =>
-        codecs.release()
-        throw e
-    }
-  }
+  override def close(): Unit = file.close()
 
   private def closingOnFailure[A](body: => A): A =
     try convertErrors(body)
@@ -111,4 +83,75 @@ private object ParquetRecords {
   private def icebergError(e: Throwable): Option[IcebergError] =
     Iterator.iterate(Option(e))(_.flatMap(c => Option(c.getCause))).take(MaxCauses).takeWhile(_.isDefined).flatten
       .collectFirst { case i: IcebergError => i }
+}
+
+/** An open Parquet file. */
+private[parquet] trait OpenParquet extends Closeable {
+  def metadata: FileMetaData
+
+  /** Returns the row groups that have rows, in the order of the file. Must be called only once. */
+  def groups(plan: FileReadPlan): Iterator[GroupRecords]
+}
+
+/** The rows of a row group. */
+private[parquet] trait GroupRecords {
+  def count: Long
+
+  /** Returns the next row. Must be called at most [[count]] times. */
+  def read(): Record
+}
+
+/** An open file whose row groups are read from storage one after the other. */
+final private[parquet] class StreamedParquet(source: DataSource, file: InputFile) extends OpenParquet {
+  private val codecs = new GuardedPages.Codecs(source.path)
+  private val reader: ParquetFileReader =
+    try ParquetFileReader.open(file, options)
+    catch {
+      case e: Throwable =>
+        codecs.release()
+        throw e
+    }
+
+  override def metadata: FileMetaData = reader.getFileMetaData
+
+  override def groups(plan: FileReadPlan): Iterator[GroupRecords] = {
+    reader.setRequestedSchema(plan.requested)
+    val columns = new ColumnIOFactory().getColumnIO(plan.requested)
+    reader.getRowGroups.asScala.iterator.flatMap { group =>
+      GuardedPages.check(group, file.getLength)
+      // Some writers produce empty row groups, which Parquet's reader rejects.
+      if (group.getRowCount > 0) Some(rows(plan, columns))
+      else {
+        reader.skipNextRowGroup()
+        None
+      }
+    }
+  }
+
+  private def rows(plan: FileReadPlan, columns: MessageColumnIO): GroupRecords = {
+    val pages = GuardedPages.of(reader.readNextRowGroup())
+    val records: RecordReader[Record] = columns.getRecordReader(pages, plan.records)
+    new GroupRecords {
+      override def count: Long = pages.getRowCount
+      override def read(): Record = records.read()
+    }
+  }
+
+  override def close(): Unit =
+    try reader.close()
+    finally codecs.release()
+
+  /**
+   * Returns read options with checksum verification, because a damaged delete file would silently restore deleted rows.
+   */
+  private def options: ParquetReadOptions =
+    ParquetEncryption.withKey(ParquetReadOptions.builder(), source.key).withCodecFactory(codecs)
+      .usePageChecksumVerification(true).build()
+}
+
+private[parquet] object StreamedParquet {
+
+  /** Opens a file. @throws iceberglite.spec.IcebergError.UnreadableFile if it is not a Parquet file, or is damaged */
+  def open(source: DataSource): StreamedParquet =
+    new StreamedParquet(source, ParquetInput.of(source.io, source.path, source.key))
 }

@@ -2,6 +2,7 @@ package iceberglite.data.parquet
 
 import java.math.{BigDecimal, BigInteger}
 import java.nio.{ByteBuffer, ByteOrder}
+import java.nio.charset.StandardCharsets.UTF_8
 import java.util.UUID
 
 import org.apache.parquet.io.api.Binary
@@ -13,6 +14,13 @@ private[parquet] object ReadValues {
   private val JulianEpochDay = 2440588L
   private val NanosPerDay = 86400000000000L
   private val MicrosPerDay = 86400000000L
+
+  /** Invalid bytes are replaced. */
+  def text(value: Binary): String = {
+    val bytes = value.toByteBuffer
+    if (bytes.hasArray) new String(bytes.array, bytes.arrayOffset + bytes.position(), bytes.remaining, UTF_8)
+    else UTF_8.decode(bytes).toString
+  }
 
   /** Returns a copy of the bytes, because Parquet may reuse its array. */
   def buffer(value: Binary): ByteBuffer = ByteBuffer.wrap(value.getBytes)
