@@ -41,8 +41,15 @@ private[tree] object EntrySizeEstimates {
    * @param length length of the manifest in bytes
    */
   def heapBytes(entries: Array[ManifestEntry], length: Long): Long = {
-    val inflation = entries.foldLeft(0L)((max, e) => math.max(max, inflationOf(e.file.metrics)))
-    length * inflation + entries.iterator.map(e => heapBytes(e.file)).sum
+    var inflation, bytes = 0L
+    var i = 0
+    while (i < entries.length) {
+      val file = entries(i).file
+      inflation = math.max(inflation, inflationOf(file.metrics))
+      bytes += heapBytes(file)
+      i += 1
+    }
+    length * inflation + bytes
   }
 
   /** Returns the minimum heap size of the entries of a part (see [[FilePart]]) in bytes, without their metrics. */

@@ -10,8 +10,12 @@ final private[tree] class SharedTuples {
   private val tuples = new HashMap[PartitionTuple, PartitionTuple]
 
   def share(entry: ManifestEntry): ManifestEntry = {
-    val tuple = entry.file.partition
-    val first = tuples.computeIfAbsent(tuple, _ => tuple)
-    if (first eq tuple) entry else entry.copy(file = entry.file.copy(partition = first))
+    val first = share(entry.file.partition)
+    if (first eq entry.file.partition) entry else entry.copy(file = entry.file.copy(partition = first))
+  }
+
+  def share(tuple: PartitionTuple): PartitionTuple = {
+    val first = tuples.putIfAbsent(tuple, tuple)
+    if (first eq null) tuple else first
   }
 }

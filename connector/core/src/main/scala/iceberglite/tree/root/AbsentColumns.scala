@@ -32,7 +32,7 @@ private[root] object AbsentColumns {
           case null => ()
           case inner: Record =>
             isUsed(i) = true
-            nested(i).foreach(_.add(inner))
+            if (nested(i).isDefined) nested(i).get.add(inner)
           case _ => isUsed(i) = true
         }
         i += 1
@@ -48,7 +48,7 @@ private[root] object AbsentColumns {
 
     def select(row: Record): Record = new Record(kept.map { i =>
       row(i) match {
-        case inner: Record => nested(i).fold(inner)(_.select(inner))
+        case inner: Record if nested(i).isDefined => nested(i).get.select(inner)
         case value => value
       }
     })

@@ -37,7 +37,18 @@ final private[root] case class VersionInfo(
     snapshotId: Option[Long],
     sequenceNumber: Option[Long],
     fileSequenceNumber: Option[Long]
-)
+) {
+
+  /** Returns the version with the values that the entry inherits from the entry of its manifest. */
+  def inheriting(parent: VersionInfo): VersionInfo =
+    if (snapshotId.isDefined && sequenceNumber.isDefined && fileSequenceNumber.isDefined) this
+    else VersionInfo(
+      status,
+      if (snapshotId.isDefined) snapshotId else parent.snapshotId,
+      if (sequenceNumber.isDefined) sequenceNumber else parent.sequenceNumber,
+      if (fileSequenceNumber.isDefined) fileSequenceNumber else parent.fileSequenceNumber
+    )
+}
 
 /** The location of the bytes of a deletion vector: the struct `deletion_vector` (field 147). */
 sealed private[root] trait VectorContent

@@ -58,32 +58,41 @@ final private class FieldStatsStruct(column: StatsColumn) extends RecordStruct[F
   import RecordCodec.{Flag, Int32, Int64}
 
   private val base = column.structId
+  private def isWhole: Boolean = !column.keyOnly
   private val bounds = column.boundType.map(new LiteralCodec(_))
 
   private val Lower = bounds.map(optional(base + 1, "lower_bound", _)(_.lower))
-  private val Upper = bounds.map(optional(base + 2, "upper_bound", _)(_.upper))
-  private val Tight = bounds.map(_ => optional(base + 3, "tight_bounds", Flag)(_.tight))
-  private val ValueCount = optional(base + 4, "value_count", Int64)(_.valueCount)
-  private val NullCount = optional(base + 5, "null_value_count", Int64)(_.nullCount)
+  private val Upper = bounds.filter(_ => isWhole).map(optional(base + 2, "upper_bound", _)(_.upper))
+  private val Tight = bounds.filter(_ => isWhole).map(_ => optional(base + 3, "tight_bounds", Flag)(_.tight))
+  private val ValueCount = onlyIf(isWhole)(optional(base + 4, "value_count", Int64)(_.valueCount))
+  private val NullCount = onlyIf(isWhole)(optional(base + 5, "null_value_count", Int64)(_.nullCount))
   private val NanCount = onlyIf(column.isFloating)(optional(base + 6, "nan_value_count", Int64)(_.nanCount))
-  private val AverageSize = onlyIf(column.hasSizes)(
+  private val AverageSize = onlyIf(column.hasSizes && isWhole)(
     optional(base + 7, "avg_value_size_in_bytes", Int32)(_.averageSize)
   )
-  private val MaxSize = onlyIf(column.hasSizes)(optional(base + 100, "max_value_size_in_bytes", Int32)(_.maxSize))
-
-  def fromRecord(row: Record): FieldStats = FieldStats(
-    lower = Lower.flatMap(_.option(row)),
-    upper = Upper.flatMap(_.option(row)),
-    tight = Tight.flatMap(_.option(row)),
-    valueCount = count(row, Some(ValueCount)),
-    nullCount = count(row, Some(NullCount)),
-    nanCount = count(row, NanCount),
-    averageSize = AverageSize.flatMap(_.option(row)),
-    maxSize = MaxSize.flatMap(_.option(row))
+  private val MaxSize = onlyIf(column.hasSizes && isWhole)(
+    optional(base + 100, "max_value_size_in_bytes", Int32)(_.maxSize)
   )
 
-  private def count(row: Record, counts: Option[RecordColumn[FieldStats, Long]]): Option[Long] =
-    counts.flatMap(c => c.option(row).map(n => if (n < 0) failNegative(c, n) else n))
+  def fromRecord(row: Record): FieldStats = FieldStats(
+    lower = value(row, Lower),
+    upper = value(row, Upper),
+    tight = value(row, Tight),
+    valueCount = count(row, ValueCount),
+    nullCount = count(row, NullCount),
+    nanCount = count(row, NanCount),
+    averageSize = value(row, AverageSize),
+    maxSize = value(row, MaxSize)
+  )
+
+  private def value[V](row: Record, column: Option[RecordColumn[FieldStats, V]]): Option[V] =
+    if (column.isEmpty) None else column.get.option(row)
+
+  private def count(row: Record, counts: Option[RecordColumn[FieldStats, Long]]): Option[Long] = {
+    val stored = value(row, counts)
+    if (stored.isDefined && stored.get < 0) counts.foreach(failNegative(_, stored.get))
+    stored
+  }
 
   private def failNegative(counts: RecordColumn[FieldStats, Long], value: Long): Nothing = throw EntryFault(
     s"The ${counts.field.name} of the column ${column.name} must not be negative, but is $value"
@@ -101,12 +110,18 @@ final private[root] class ContentStatsStruct(columns: StatsColumns) extends Reco
     )
   }
 
-  def fromRecord(row: Record): ContentStats =
-    ContentStats(fields.flatMap { case (id, field) => field.option(row).map(id -> _) }.toMap)
+  def fromRecord(row: Record): ContentStats = ContentStats(fields.foldLeft(Map.empty[Int, FieldStats]) {
+    case (byId, (id, field)) => field.option(row).fold(byId)(byId.updated(id, _))
+  })
 
-  /** Returns the statistics of each column, in the order of the columns. @param value the struct, or null */
-  def fieldsOf(value: AnyRef): Vector[FieldStats] = value match {
-    case row: Record => fields.map(_._2.option(row).getOrElse(FieldStats.Empty))
-    case _ => Vector.fill(fields.size)(FieldStats.Empty)
+  /**
+   * Returns the statistics of a column; empty if there are none.
+   *
+   * @param index the position of the column in [[StatsColumns.all]]
+   * @param value the struct, or null
+   */
+  def fieldAt(index: Int, value: AnyRef): FieldStats = value match {
+    case row: Record => fields(index)._2.option(row).getOrElse(FieldStats.Empty)
+    case _ => FieldStats.Empty
   }
 }

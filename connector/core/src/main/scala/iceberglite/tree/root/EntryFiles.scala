@@ -7,6 +7,7 @@ import iceberglite.spec.partition.PartitionTuple
 import iceberglite.spec.types.{Literal, LiteralConversion, PrimitiveType, SingleValue}
 import iceberglite.spec.types.Literal.{DoubleLiteral, FloatLiteral}
 import iceberglite.spec.types.Type._
+import iceberglite.tree.SharedTuples
 import iceberglite.tree.root.VectorContent.{InPuffin, Inline}
 
 /**
@@ -116,20 +117,69 @@ final private[root] class EntryFiles(columns: StatsColumns) extends Serializable
    * @throws EntryFault if the entry is not of a data or delete file, if the table does not have its partition spec, or
    *   if the statistics do not contain the partition values
    */
-  def toEntry(e: ContentEntry): ManifestEntry = toEntry(e, columns.metrics(upperCompleted(e)))
+  def toEntry(e: ContentEntry): ManifestEntry =
+    toEntry(e, e.version, partitionOf(e), metricsOf(e), e.firstRowId)
 
-  /** Returns the entry of a data or delete file with the given metrics. Throws the errors of the method above. */
-  def toEntry(e: ContentEntry, metrics: Metrics): ManifestEntry = {
-    val (offset, size) = e.vector match {
-      case Some(InPuffin(at, length)) => (Some(at), Some(length))
-      case Some(_: Inline) | None => (None, None)
+  /** Returns the metrics in the entry of a data or delete file. */
+  def metricsOf(e: ContentEntry): Metrics = columns.metrics(upperCompleted(e))
+
+  private def partitionOf(e: ContentEntry): PartitionTuple = {
+    val keys = columns.keysOf(e.specId)
+    if (keys.isEmpty) PartitionTuple.Empty else PartitionTuple(keys.map(_.flatMap(valueOf(_, e))))
+  }
+
+  /**
+   * Returns the partition values of data or delete files one after the other. Equal tuples are the same instance.
+   * Adjacent files often have the same partition, whose tuple is not created again. Not thread-safe.
+   */
+  final class Partitions {
+    private val shared = new SharedTuples
+    private var last = Option.empty[ContentEntry]
+    private var tuple = PartitionTuple.Empty
+
+    /** Returns the partition values of an entry. Throws the errors of [[toEntry]]. */
+    def of(e: ContentEntry): PartitionTuple = {
+      if (last.isEmpty || !hasSameKeys(last.get, e)) tuple = shared.share(partitionOf(e))
+      last = Some(e)
+      tuple
     }
-    val file = ContentFile(
+
+    private def hasSameKeys(a: ContentEntry, b: ContentEntry): Boolean = a.specId == b.specId &&
+      columns.keysOf(a.specId).forall(_.forall(key => a.stats.get(key.id) == b.stats.get(key.id)))
+  }
+
+  /**
+   * Returns the entry of a data or delete file with the given values, which need not be those of the entry.
+   *
+   * @throws EntryFault if the entry is not of a data or delete file
+   */
+  def toEntry(
+      e: ContentEntry,
+      version: VersionInfo,
+      partition: PartitionTuple,
+      metrics: Metrics,
+      firstRowId: Option[Long]
+  ): ManifestEntry = {
+    val file = fileOf(e, partition, metrics, firstRowId)
+    ManifestEntry(version.status, version.snapshotId, version.sequenceNumber, version.fileSequenceNumber, file)
+  }
+
+  private def fileOf(
+      e: ContentEntry,
+      partition: PartitionTuple,
+      metrics: Metrics,
+      firstRowId: Option[Long]
+  ): ContentFile = {
+    val blob = e.vector match {
+      case Some(stored: InPuffin) => Some(stored)
+      case Some(_: Inline) | None => None
+    }
+    ContentFile(
       content = contentOf(e),
       path = e.location,
       format = e.format,
       specId = e.specId,
-      partition = partitionOf(e),
+      partition = partition,
       recordCount = e.recordCount,
       fileSizeInBytes = e.fileSizeInBytes.getOrElse(0L),
       metrics = metrics,
@@ -137,13 +187,11 @@ final private[root] class EntryFiles(columns: StatsColumns) extends Serializable
       splitOffsets = e.splitOffsets,
       equalityIds = e.equalityIds,
       sortOrderId = e.sortOrderId,
-      firstRowId = e.firstRowId,
+      firstRowId = firstRowId,
       referencedDataFile = e.referencedFile,
-      contentOffset = offset,
-      contentSizeInBytes = size
+      contentOffset = blob.map(_.offset),
+      contentSizeInBytes = blob.map(_.size)
     )
-    val v = e.version
-    ManifestEntry(v.status, v.snapshotId, v.sequenceNumber, v.fileSequenceNumber, file)
   }
 
   private def contentOf(e: ContentEntry): Content = e.content match {
@@ -151,11 +199,6 @@ final private[root] class EntryFiles(columns: StatsColumns) extends Serializable
     case EntryContent.PositionDeletes => Content.PositionDeletes
     case EntryContent.EqualityDeletes => Content.EqualityDeletes
     case other => throw EntryFault(s"The entry of ${e.location} is a ${other.name}, not a data or delete file")
-  }
-
-  private def partitionOf(e: ContentEntry): PartitionTuple = {
-    val keys = columns.keysOf(e.specId)
-    if (keys.isEmpty) PartitionTuple.Empty else PartitionTuple(keys.map(_.flatMap(valueOf(_, e))))
   }
 
   private def valueOf(key: PartitionFieldKey, e: ContentEntry): Option[Literal] = {

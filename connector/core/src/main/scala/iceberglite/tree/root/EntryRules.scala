@@ -52,7 +52,7 @@ private[root] object EntryRules {
   }
 
   private def isSorted(offsets: Vector[Long]): Boolean =
-    (1 until offsets.size).forall(i => offsets(i - 1) <= offsets(i))
+    offsets.size < 2 || (1 until offsets.size).forall(i => offsets(i - 1) <= offsets(i))
 
   private def hasNegativeCount(s: ManifestStats): Boolean =
     s.addedFiles < 0 || s.existingFiles < 0 || s.deletedFiles < 0 || s.addedRows < 0 || s.existingRows < 0 ||

@@ -19,8 +19,10 @@ private object VersionInfoStruct extends RecordStruct[VersionInfo] {
     FileSequenceNumber.option(row)
   )
 
+  private val byCode = EntryStatus.all.sortBy(_.code).toArray
+
   private def statusOf(code: Int): EntryStatus =
-    EntryStatus.all.find(_.code == code).getOrElse(throw EntryFault(s"An entry has the unknown status $code"))
+    if (code >= 0 && code < byCode.length) byCode(code) else throw EntryFault(s"An entry has the unknown status $code")
 }
 
 /** The struct `deletion_vector`. */
@@ -118,14 +120,14 @@ final private[root] class EntryStruct(columns: StatsColumns) extends RecordStruc
     manifest = Manifest.option(row),
     referencedFile = ReferencedFile.option(row),
     keyMetadata = KeyMetadata.option(row),
-    splitOffsets = SplitOffsets.option(row).toVector.flatten,
-    equalityIds = EqualityIds.option(row).toVector.flatten,
+    splitOffsets = SplitOffsets.option(row).getOrElse(Vector.empty),
+    equalityIds = EqualityIds.option(row).getOrElse(Vector.empty),
     firstRowId = FirstRowId.option(row)
   )
 
-  private def contentOf(code: Int): EntryContent = EntryContent.all.find(_.code == code).getOrElse(
-    throw EntryFault(s"An entry has the unknown content type $code")
-  )
+  private def contentOf(code: Int): EntryContent =
+    if (code >= 0 && code < EntryStruct.contents.length) EntryStruct.contents(code)
+    else throw EntryFault(s"An entry has the unknown content type $code")
 
   private def formatOf(name: String): FileFormat =
     FileFormat.parse(name).getOrElse(throw EntryFault(s"An entry has the unknown file format $name"))
@@ -136,4 +138,7 @@ private[root] object EntryStruct {
   /** The field id of the struct of statistics. */
   val StatsId = 149
   val StatsName = "content_stats"
+
+  /** The contents of entries, by their codes. */
+  private val contents = EntryContent.all.sortBy(_.code).toArray
 }

@@ -32,8 +32,15 @@ final private[root] class InlinePart(
   override def sequenceNumber: Long = summary.sequenceNumber
   override def minSequenceNumber: Long = summary.minSequenceNumber
   override def recordCount: Long = ContentFile.UnknownRecords
-  override def partitions: Option[Vector[FieldSummary]] = summary.partitions
-  override def metrics: Metrics = summary.metrics
+
+  override lazy val partitions: Option[Vector[FieldSummary]] = RootManifests.guard(path)(summary.covered.flatMap {
+    entries =>
+      val keys = columns.keyIds(specId)
+      PartitionSummaries.of(specId, StatsAggregate.of(entries, keys, keys), columns)
+  })
+
+  override lazy val metrics: Metrics = summary.covered
+    .fold(Metrics.Empty)(new AggregatedMetrics(_, columns.keyIds(specId), columns))
 
   override def entries(io: FileIO): Iterator[ManifestEntry] = RootManifests.guard(path) {
     val all = if (loaded.isDefined) pairs else converted(read(io))
@@ -57,13 +64,11 @@ final private[root] class InlinePart(
   def only(keys: Set[String]): InlinePart = {
     val kept = loaded.map(_.filter(e => keys(InlinePart.selectionKey(e))))
     val liveFiles = kept.fold(summary.liveFiles)(_.count(_.isLive).toLong)
-    new InlinePart(root, group, columns, specs, summary.copy(liveFiles = liveFiles), kept, Some(keys))
+    new InlinePart(root, group, columns, specs, summary.copy(liveFiles = liveFiles, covered = kept), kept, Some(keys))
   }
 
-  override def forReading: FilePart = {
-    val short = InlinePart.Summary(summary.liveFiles, sequenceNumber, minSequenceNumber, None, Metrics.Empty)
-    new InlinePart(root, group, columns, specs.only(specId), short, None, selected)
-  }
+  override def forReading: FilePart =
+    new InlinePart(root, group, columns, specs.only(specId), summary.copy(covered = None), None, selected)
 
   override private[tree] def cacheKey(io: FileIO): PartKey =
     PartKey(io, path, length, (id, specs.of(this).partitionType(specs.sources)))
@@ -87,15 +92,16 @@ private[root] object InlinePart {
   final case class Group(content: ManifestContent, specId: Int)
 
   /**
-   * The number of the live entries of a part, and the sequence numbers and the statistics of all entries. Removed files
-   * are included in the statistics, because a search for the removed files of a commit also skips parts by statistics.
+   * The number of the live entries of a part, and the sequence numbers of all entries.
+   *
+   * @param covered the entries that the statistics of the part cover; absent on executors. Removed files are included,
+   *   because a search for the removed files of a commit also skips parts by statistics
    */
   final case class Summary(
       liveFiles: Long,
       sequenceNumber: Long,
       minSequenceNumber: Long,
-      partitions: Option[Vector[FieldSummary]],
-      metrics: Metrics
+      covered: Option[Vector[ContentEntry]]
   )
 
   /** Groups the files that a root lists itself into parts. */
@@ -108,7 +114,7 @@ private[root] object InlinePart {
     val groups = entries.flatMap(e => contentOf(e.content).map(Group(_, e.specId))).distinct
     groups.map { group =>
       val own = entries.filter(isIn(group))
-      val summary = summarize(own, group.specId, columns)
+      val summary = summarize(own)
       new InlinePart(root, group, columns, specs, summary, Some(own), None)
     }
   }
@@ -142,15 +148,13 @@ private[root] object InlinePart {
     case EntryContent.DataManifest | EntryContent.DeleteManifest | EntryContent.ManifestVector => None
   }
 
-  private def summarize(entries: Vector[ContentEntry], specId: Int, columns: StatsColumns): Summary = {
+  private def summarize(entries: Vector[ContentEntry]): Summary = {
     val numbers = entries.flatMap(_.version.sequenceNumber)
-    val stats = StatsAggregate.of(entries, columns.keyIds(specId))
     Summary(
       entries.count(_.isLive).toLong,
       if (numbers.isEmpty) 0L else numbers.max,
       if (numbers.isEmpty) 0L else numbers.min,
-      PartitionSummaries.of(specId, stats, columns),
-      columns.metrics(stats)
+      Some(entries)
     )
   }
 }

@@ -14,7 +14,7 @@ import iceberglite.tree.manifestlist.{ManifestPart, Manifests, RowIdAssigner}
  *
  * @param leaf the entry of the manifest in the root
  * @param removed the bytes of the manifest's deletion vector; empty if it has none
- * @param listed the bytes of a deletion vector with the positions of the entries that the part lists; absent if it
+ * @param chosen the bytes of a deletion vector with the positions of the entries that the part lists; absent if it
  *   lists all entries that are not removed
  * @param taskKey the key of an encrypted manifest, only in a task, because the entry in a task has no key metadata
  */
@@ -23,7 +23,7 @@ final private[root] class LeafPart(
     removed: Array[Byte],
     columns: StatsColumns,
     specs: PartitionSpecs,
-    listed: Option[Array[Byte]] = None,
+    chosen: Option[Array[Byte]] = None,
     taskKey: Option[FileKey] = None
 ) extends FilePart {
 
@@ -36,7 +36,7 @@ final private[root] class LeafPart(
   @transient lazy val vector: DeletionVector =
     if (removed.isEmpty) DeletionVector.Empty else DeletionVector.parse(path, path, removed)
 
-  @transient private lazy val selected: Option[DeletionVector] = listed.map(DeletionVector.parse(path, path, _))
+  @transient private lazy val selected: Option[DeletionVector] = chosen.map(DeletionVector.parse(path, path, _))
 
   override def path: String = leaf.location
 
@@ -45,7 +45,7 @@ final private[root] class LeafPart(
   /** Returns the storage for reading the manifest, which may be encrypted. */
   private def plain(io: FileIO): FileIO = key.fold(io)(EncryptedFileIO(io, path, _))
 
-  override def id: String = (removed +: listed.toVector).filter(_.nonEmpty).map(checksum) match {
+  override def id: String = (removed +: chosen.toVector).filter(_.nonEmpty).map(checksum) match {
     case Vector() => path
     case checksums => checksums.mkString(s"$path#", "#", "")
   }
@@ -70,7 +70,7 @@ final private[root] class LeafPart(
   override lazy val partitions: Option[Vector[FieldSummary]] = PartitionSummaries.of(leaf.specId, leaf.stats, columns)
   override lazy val metrics: Metrics = columns.metrics(leaf.stats)
 
-  override def entries(io: FileIO): Iterator[ManifestEntry] = positioned(allEntries(io)).map(_._2)
+  override def entries(io: FileIO): Iterator[ManifestEntry] = listed(allEntries(io))
 
   /** Whether the manifest has the columns of version 4. */
   def isColumnar: Boolean = leaf.format != FileFormat.Avro
@@ -81,7 +81,7 @@ final private[root] class LeafPart(
 
   /** Returns a part that lists all entries of the file, including those that the deletion vector removes. */
   def whole: LeafPart =
-    if (removed.isEmpty && listed.isEmpty) this
+    if (removed.isEmpty && chosen.isEmpty) this
     else new LeafPart(leaf, Array.emptyByteArray, columns, specs, None, taskKey)
 
   /**
@@ -90,9 +90,21 @@ final private[root] class LeafPart(
    * @param entries all entries of the file; see [[allEntries]]
    */
   def positioned(entries: Iterator[ManifestEntry]): Iterator[(Long, ManifestEntry)] =
-    entries.zipWithIndex.collect {
-      case (e, i) if !vector.isDeleted(i.toLong) && selected.forall(_.isDeleted(i.toLong)) => i.toLong -> e
+    entries.zipWithIndex.collect { case (e, i) if lists(i.toLong) => i.toLong -> e }
+
+  /** Returns the entries that the part lists. @param entries all entries of the file; see [[allEntries]] */
+  def listed(entries: Iterator[ManifestEntry]): Iterator[ManifestEntry] =
+    if (removed.isEmpty && chosen.isEmpty) entries
+    else {
+      var position = -1L
+      entries.filter { _ =>
+        position += 1
+        lists(position)
+      }
     }
+
+  private def lists(position: Long): Boolean =
+    !vector.isDeleted(position) && selected.forall(_.isDeleted(position))
 
   /** Reads the entries at the given positions, even if the deletion vector removes them. */
   def entriesAt(io: FileIO, positions: DeletionVector): Iterator[ManifestEntry] =
@@ -102,13 +114,11 @@ final private[root] class LeafPart(
    * Reads all entries of the file, including those that the deletion vector removes, with their inherited values. Row
    * ids are assigned before entries are dropped, because the first row id of a file depends on all files before it.
    */
-  def allEntries(io: FileIO): Iterator[ManifestEntry] = {
-    val shared = new SharedTuples
-    val entries = leaf.format match {
-      case FileFormat.Avro => Manifests.read(io, LeafUpgrade.manifest(leaf, stats), key, specs.byId, specs.sources)
-      case _ => readLeaf(plain(io))
-    }
-    entries.map(shared.share)
+  def allEntries(io: FileIO): Iterator[ManifestEntry] = leaf.format match {
+    case FileFormat.Avro =>
+      val shared = new SharedTuples
+      Manifests.read(io, LeafUpgrade.manifest(leaf, stats), key, specs.byId, specs.sources).map(shared.share)
+    case _ => readLeaf(plain(io))
   }
 
   /**
@@ -118,15 +128,20 @@ final private[root] class LeafPart(
    */
   private def readLeaf(io: FileIO): Iterator[ManifestEntry] = {
     val files = new EntryFiles(columns)
+    val partitions = new files.Partitions
     val rowIds = new RowIdAssigner(leaf.firstRowId)
+    def entryOf(e: ContentEntry, metrics: Metrics): ManifestEntry = {
+      val firstRowId = rowIds.firstRowId(e.content == EntryContent.Data && e.isLive, e.firstRowId, e.recordCount)
+      files.toEntry(e, e.version.inheriting(leaf.version), partitions.of(e), metrics, firstRowId)
+    }
     RootManifests.load(io, path, length).fold(
-      RootManifests.stream(io, path, columns, length, checkKind)(counted(_).map(e =>
-        rowIds.assign(files.toEntry(inherit(e)))
-      ))
+      RootManifests.stream(io, path, columns, length, checkKind)(counted(_).map(e => entryOf(e, files.metricsOf(e))))
     ) { file =>
       val statistics = new LeafStatistics(path, file.open(_), columns)
-      RootManifests.stream(path, file, columns.ofPartitions, checkKind)(counted(_).zipWithIndex.map { case (e, row) =>
-        rowIds.assign(files.toEntry(inherit(e), statistics.metrics(row, e.specId)))
+      var row = -1
+      RootManifests.stream(path, file, columns.ofPartitions, checkKind)(counted(_).map { e =>
+        row += 1
+        entryOf(e, statistics.metrics(row, e.specId))
       })
     }
   }
@@ -176,16 +191,7 @@ final private[root] class LeafPart(
    * Returns the entry with the snapshot id and the sequence numbers that it inherits from the manifest's entry in the
    * root.
    */
-  def inherit(e: ContentEntry): ContentEntry = {
-    val (own, parent) = (e.version, leaf.version)
-    e.copy(version =
-      own.copy(
-        snapshotId = own.snapshotId.orElse(parent.snapshotId),
-        sequenceNumber = own.sequenceNumber.orElse(parent.sequenceNumber),
-        fileSequenceNumber = own.fileSequenceNumber.orElse(parent.fileSequenceNumber)
-      )
-    )
-  }
+  def inherit(e: ContentEntry): ContentEntry = e.copy(version = e.version.inheriting(leaf.version))
 
   override def copyTo(table: TreeTable, copy: TreeCopy): Long = {
     val files = if (removed.isEmpty) copy else new CopyWithRemovedFiles(copy, entriesAt(table.io, vector))
@@ -195,7 +201,7 @@ final private[root] class LeafPart(
 
   override def forReading: LeafPart = {
     val described = leaf.copy(stats = ContentStats.Empty, keyMetadata = None)
-    new LeafPart(described, removed, columns, specs.only(specId), listed, key)
+    new LeafPart(described, removed, columns, specs.only(specId), chosen, key)
   }
 
   /** Returns the key of all entries in the file. It does not depend on the deletion vector of the leaf. */

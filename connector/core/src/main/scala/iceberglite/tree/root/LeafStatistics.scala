@@ -60,9 +60,15 @@ final private[root] class LeafStatistics(
     val expected = NestedField.optional(EntryStruct.StatsId, EntryStruct.StatsName, struct.structType)
     val rows = open(StructType(Vector(expected)))
     try {
-      val values = wanted.map(_ => Array.newBuilder[FieldStats])
-      rows.foreach(row => struct.fieldsOf(row(0)).zip(values).foreach { case (stats, column) => column += stats })
-      wanted.zip(values).foreach { case (column, stats) => decoded.put(column.id, stats.result()) }
+      val values = Array.fill(wanted.size)(Array.newBuilder[FieldStats])
+      rows.foreach { row =>
+        var i = 0
+        while (i < values.length) {
+          values(i) += struct.fieldAt(i, row(0))
+          i += 1
+        }
+      }
+      wanted.indices.foreach(i => decoded.put(wanted(i).id, values(i).result()))
     } finally rows.close()
   }
 }

@@ -68,15 +68,17 @@ private[root] object RecordCodec {
     }
   }
 
-  /** A list of required elements. */
+  /** A list of required elements, which are decoded as themselves. */
   final class ListOf[V](elementId: Int, element: RecordCodec[V]) extends RecordCodec[Vector[V]] {
     override def fieldType: Type = ListType(elementId, element.fieldType, elementRequired = true)
     override def encode(values: Vector[V]): AnyRef = values.map(element.encode)
     override def decode(value: AnyRef): Vector[V] = value match {
-      case elements: Vector[_] => elements.map {
+      case elements: Vector[_] =>
+        elements.foreach {
           case v: AnyRef => element.decode(v)
           case _ => throw EntryFault("A list has an element that is null")
         }
+        elements.asInstanceOf[Vector[V]]
       case other => fail(other)
     }
   }
@@ -102,12 +104,18 @@ final private[root] class RecordColumn[A, V](
   def encode(struct: A): AnyRef = get(struct).fold(RecordValues.nullValue)(codec.encode)
 
   /** Returns the value of the column; `None` if it is null. */
-  def option(row: Record): Option[V] = Option(row(ordinal)).map(codec.decode)
+  def option(row: Record): Option[V] = {
+    val stored = row(ordinal)
+    if (stored eq null) None else Some(codec.decode(stored))
+  }
 
   /** Returns the value of the column. @throws EntryFault if it is null */
-  def value(row: Record): V = option(row).getOrElse(
-    throw EntryFault(s"The field ${field.name} (id ${field.id}) of an entry is null, but it is required")
-  )
+  def value(row: Record): V = {
+    val stored = row(ordinal)
+    if (stored eq null)
+      throw EntryFault(s"The field ${field.name} (id ${field.id}) of an entry is null, but it is required")
+    codec.decode(stored)
+  }
 }
 
 /**

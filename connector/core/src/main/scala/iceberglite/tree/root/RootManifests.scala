@@ -65,7 +65,7 @@ private[root] object RootManifests {
    * @throws UnreadableFile if the file is not a manifest of version 4, or violates a rule
    */
   def read(io: FileIO, path: String, columns: StatsColumns, length: Long = 0L): Contents = guard(path) {
-    val struct = new EntryStruct(columns)
+    val struct = columns.entryStruct
     val rows = ParquetMetadataFiles.open(DataSource(io, path, length), struct.structType)
     try {
       val kind = kindOf(rows.keyValues)
@@ -100,7 +100,7 @@ private[root] object RootManifests {
       columns: StatsColumns,
       check: ManifestKind => Unit
   )(convert: Iterator[ContentEntry] => Iterator[A]): Iterator[A] = guard(path) {
-    val struct = new EntryStruct(columns)
+    val struct = columns.entryStruct
     val rows = open(struct.structType)
     closingOnFailure(rows) {
       val kind = kindOf(rows.keyValues)

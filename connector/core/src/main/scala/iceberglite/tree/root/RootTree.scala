@@ -1,11 +1,13 @@
 package iceberglite.tree.root
 
+import java.lang.ref.WeakReference
 import java.nio.charset.StandardCharsets.US_ASCII
 
 import iceberglite.spec.FormatVersion
 import iceberglite.spec.IcebergError.InvalidMetadata
 import iceberglite.spec.metadata.{Snapshot, TableMetadata}
 import iceberglite.spec.partition.TableExpression
+import iceberglite.spec.schema.Schema
 import iceberglite.tree.{
   FileChanges,
   ManifestCache,
@@ -53,7 +55,27 @@ final private[iceberglite] class RootTree(
     new RootWriter(header, table, parent, changes, earlierRoot, columnsOf(table), ownLimits, cache).run()
   }
 
+  /** The columns of the table version that was used last, because it is often used again. */
+  @volatile private var latest = Option.empty[RootTree.ColumnsOfVersion]
+
   private def columnsOf(table: TreeTable): StatsColumns =
-    try StatsColumns.of(table.metadata, table.specs, expressions(table.metadata))
-    catch { case EntryFault(reason) => throw InvalidMetadata(table.name, "$.expressions", reason) }
+    latest.filter(_.isOf(table)).map(_.columns).getOrElse {
+      val columns =
+        try StatsColumns.of(table.metadata, table.specs, expressions(table.metadata))
+        catch { case EntryFault(reason) => throw InvalidMetadata(table.name, "$.expressions", reason) }
+      latest = Some(new RootTree.ColumnsOfVersion(new WeakReference(table.metadata), table.schema, columns))
+      columns
+    }
+}
+
+private object RootTree {
+
+  /** The columns of a table version. @param schema the schema that determines the types of partition values */
+  final private class ColumnsOfVersion(
+      metadata: WeakReference[TableMetadata],
+      schema: Schema,
+      val columns: StatsColumns
+  ) {
+    def isOf(table: TreeTable): Boolean = (metadata.get eq table.metadata) && (schema eq table.schema)
+  }
 }

@@ -15,10 +15,17 @@ private[root] object StatsAggregate {
    * @param keys the ids of the columns and expressions that have a single value in each file, so that an absent upper
    *   bound equals the lower bound. For other columns, an absent upper bound is unknown
    */
-  def of(entries: Vector[ContentEntry], keys: Set[Int]): ContentStats = {
-    val ids = entries.headOption.toVector.flatMap(_.stats.byId.keys)
-    val common = ids.filter(id => entries.forall(_.stats.byId.contains(id)))
-    ContentStats(common.map(id => id -> merge(entries.map(_.stats.byId(id)), keys(id))).filterNot(_._2.isEmpty).toMap)
+  def of(entries: Vector[ContentEntry], keys: Set[Int]): ContentStats =
+    of(entries, keys, entries.headOption.fold(Set.empty[Int])(_.stats.byId.keySet))
+
+  /** Returns the statistics of only the columns and expressions with the given ids. */
+  def of(entries: Vector[ContentEntry], keys: Set[Int], ids: Set[Int]): ContentStats =
+    ContentStats(ids.iterator.map(id => id -> column(entries, id, keys(id))).filterNot(_._2.isEmpty).toMap)
+
+  /** Returns the statistics of one column or expression. @param isKey whether it has a single value in each file */
+  def column(entries: Vector[ContentEntry], id: Int, isKey: Boolean): FieldStats = {
+    val files = entries.flatMap(_.stats.get(id))
+    if (files.isEmpty || files.size < entries.size) FieldStats.Empty else merge(files, isKey)
   }
 
   private def merge(files: Vector[FieldStats], isKey: Boolean): FieldStats = FieldStats(

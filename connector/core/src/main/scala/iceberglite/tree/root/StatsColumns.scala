@@ -14,8 +14,16 @@ import iceberglite.tree.PartitionSpecs
  * @param id the id of the column or expression
  * @param name the name of the statistics struct in the file; readers use only the field ids
  * @param isColumn whether it is a column of a schema, and not an expression
+ * @param keyOnly whether only those statistics are read that determine a partition value: the lower bound and the
+ *   number of NaNs
  */
-final private[root] case class StatsColumn(id: Int, name: String, valueType: PrimitiveType, isColumn: Boolean) {
+final private[root] case class StatsColumn(
+    id: Int,
+    name: String,
+    valueType: PrimitiveType,
+    isColumn: Boolean,
+    keyOnly: Boolean = false
+) {
 
   /** The field id of the statistics struct. */
   def structId: Int = StatsColumn.FirstId + StatsColumn.IdsPerColumn * id
@@ -46,11 +54,17 @@ final private[root] class StatsColumns(val all: Vector[StatsColumn], keys: Map[I
     extends Serializable {
   val byId: Map[Int, StatsColumn] = all.map(c => c.id -> c).toMap
 
+  /** The struct of entries whose statistics are those of these columns and expressions. */
+  @transient lazy val entryStruct: EntryStruct = new EntryStruct(this)
+
   /** Returns only the columns and expressions with the given ids. */
   def only(ids: Set[Int]): StatsColumns = new StatsColumns(all.filter(c => ids(c.id)), keys)
 
-  /** Returns only the columns and expressions whose statistics contain partition values. */
-  def ofPartitions: StatsColumns = only(keys.valuesIterator.flatMap(_.flatten).map(_.id).toSet)
+  /** Returns only the columns and expressions whose statistics contain partition values, to read these values. */
+  @transient lazy val ofPartitions: StatsColumns = {
+    val ids = keys.valuesIterator.flatMap(_.flatten).map(_.id).toSet
+    new StatsColumns(all.filter(c => ids(c.id)).map(_.copy(keyOnly = true)), keys)
+  }
 
   private val identityIds: Map[Int, Set[Int]] =
     keys.map { case (specId, fields) => specId -> fields.flatten.filter(_.isIdentity).map(_.id).toSet }

@@ -2,6 +2,8 @@ package iceberglite.tree.root
 
 import java.nio.ByteBuffer
 
+import scala.collection.concurrent.TrieMap
+
 import iceberglite.spec.file.{MetricMaps, Metrics}
 import iceberglite.spec.types.{Literal, SingleValue}
 import iceberglite.spec.types.Literal._
@@ -100,6 +102,25 @@ private[root] object EntryMetrics {
     val known = if (byId.valuesIterator.exists(_.isEmpty)) byId.filterNot(_._2.isEmpty) else byId
     if (known.isEmpty) Metrics.Empty else new EntryMetrics(known)
   }
+}
+
+/**
+ * The metrics of all files in a part of a tree. The statistics of a column are computed when they are first requested.
+ * Thread-safe.
+ *
+ * @param keys the ids of the columns that have a single value in each file; see [[StatsAggregate]]
+ */
+final private[root] class AggregatedMetrics(entries: Vector[ContentEntry], keys: Set[Int], columns: StatsColumns)
+    extends TypedMetrics {
+  private val computed = TrieMap.empty[Int, FieldStats]
+
+  override def stats(id: Int): FieldStats =
+    if (!isColumn(id)) FieldStats.Empty
+    else computed.getOrElseUpdate(id, StatsAggregate.column(entries, id, keys(id)))
+
+  override def allStats: Vector[(Int, FieldStats)] = columns.all.map(c => c.id -> stats(c.id)).filterNot(_._2.isEmpty)
+  override protected def prepare(ids: Set[Int]): Unit = ()
+  override protected def isColumn(id: Int): Boolean = columns.isColumn(id)
 }
 
 /**
