@@ -25,6 +25,9 @@ _CONDITION_OF_TASK = re.compile(
 )
 _SPARK_CONDITION_OF_TASK = re.compile(rf"(?:org\.apache\.spark[\w.$]+: )(\[({_NAME})\] .*?){_END_OF_TASK}", re.DOTALL)
 
+# Conditions of errors that PySpark does not convert either, although no job failed.
+_OUTSIDE_OF_JOBS = re.compile(r"(OPERATION_CANCELED|INVALID_HANDLE|INTERNAL_ERROR)([._].+)?")
+
 # The maximum number of causes of a Java exception that are searched.
 _MAX_CAUSES = 20
 
@@ -187,7 +190,7 @@ def typed_error(error: Exception) -> TableError | None:
     found = _in_java(thrown) if thrown is not None else _in_python(error)
     if found is None:
         return None
-    default = FailedJobError if _is_unconverted(error) else None
+    default = FailedJobError if _is_unconverted(error) and not _OUTSIDE_OF_JOBS.fullmatch(found.condition) else None
     kind = next((kind for pattern, kind in _CLASSES if re.fullmatch(pattern, found.condition)), default)
     return None if kind is None else kind(*found)
 

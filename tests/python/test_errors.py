@@ -9,7 +9,7 @@ from urllib.parse import unquote, urlparse
 
 import pytest
 from py4j.protocol import Py4JJavaError
-from pyspark.errors import AnalysisException, PythonException, QueryExecutionException
+from pyspark.errors import AnalysisException, PySparkException, PythonException, QueryExecutionException
 from pyspark.sql import SparkSession
 from pyspark.sql.functions import udf
 
@@ -164,6 +164,13 @@ def test_the_error_of_a_missing_table_has_the_parameters_of_its_condition(spark:
     with pytest.raises(MissingObjectError) as error:
         Table(spark, "tests.no_such_table")
     assert "no_such_table" in error.value.parameters["relationName"]
+
+
+def test_an_error_of_connect_outside_of_a_job_is_not_converted() -> None:
+    kind = type("SparkConnectGrpcException", (PySparkException,), {})
+    for condition in ("OPERATION_CANCELED", "INVALID_HANDLE.SESSION_NOT_FOUND", "INTERNAL_ERROR_NETWORK"):
+        assert typed_error(kind(message=f"(org.apache.spark.SparkSQLException) [{condition}] text")) is None
+    assert type(typed_error(kind(message="(a.B) [DIVIDE_BY_ZERO] text"))) is FailedJobError
 
 
 def test_an_error_without_a_condition_is_not_converted() -> None:

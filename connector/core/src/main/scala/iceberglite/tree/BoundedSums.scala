@@ -20,9 +20,12 @@ private[iceberglite] object HashRange {
   val MaxBits = 24
   val All: HashRange = HashRange(0, 0)
 
-  /** Divides all hash values into ranges, so that each of them has about `max` of `count` keys or fewer. */
+  /** The maximum of [[divide]], so that a false count in metadata cannot cause any number of passes. */
+  private val MaxDividedBits = 8
+
+  /** Divides all hash values into at most 256 ranges, so that each of them has about `max` of `count` keys or fewer. */
   def divide(count: Long, max: Long): Vector[HashRange] = {
-    val bits = (0 until MaxBits).find(b => count >> b <= max).getOrElse(MaxBits)
+    val bits = (0 until MaxDividedBits).find(b => count >> b <= max).getOrElse(MaxDividedBits)
     (0 until 1 << bits).iterator.map(HashRange(bits, _)).toVector
   }
 }

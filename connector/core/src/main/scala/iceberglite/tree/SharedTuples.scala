@@ -5,8 +5,13 @@ import java.util.HashMap
 import iceberglite.spec.file.ManifestEntry
 import iceberglite.spec.partition.PartitionTuple
 
-/** Replaces equal partition tuples with a shared instance. */
+/**
+ * Replaces equal partition tuples with a shared instance. If there are more than [[SharedTuples.MaxTuples]] different
+ * tuples, not all equal tuples are shared, so that a manifest of many partitions needs no memory for all of them.
+ */
 final private[tree] class SharedTuples {
+  import SharedTuples._
+
   private val tuples = new HashMap[PartitionTuple, PartitionTuple]
 
   def share(entry: ManifestEntry): ManifestEntry = {
@@ -15,7 +20,12 @@ final private[tree] class SharedTuples {
   }
 
   def share(tuple: PartitionTuple): PartitionTuple = {
+    if (tuples.size >= MaxTuples) tuples.clear()
     val first = tuples.putIfAbsent(tuple, tuple)
     if (first eq null) tuple else first
   }
+}
+
+private[tree] object SharedTuples {
+  private val MaxTuples = 10000
 }

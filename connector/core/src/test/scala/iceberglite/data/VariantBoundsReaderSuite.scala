@@ -71,9 +71,13 @@ class VariantBoundsReaderSuite extends AnyFunSuite with ScalaCheckPropertyChecks
   }
 
   test("the names of parts are the normalized paths of Apache Iceberg", MetricsRules.variantBounds) {
-    val names = Gen.listOf(Gen.oneOf(Gen.alphaStr, Gen.stringOf(Gen.choose(' ', '\u00ff')), Gen.stringOf(Gen.oneOf(
-      "'\\\"\b\t\n\f\r\u0001\u001f.[]$😀".toSeq
-    )).map(_.filterNot(Character.isSurrogate))))
+    val names = Gen.listOf(Gen.oneOf(
+      Gen.alphaStr,
+      Gen.stringOf(Gen.choose(' ', '\u00ff')),
+      Gen.stringOf(Gen.oneOf(
+        "'\\\"\b\t\n\f\r\u0001\u001f.[]$😀".toSeq
+      )).map(_.filterNot(Character.isSurrogate))
+    ))
     forAll(names)(path => assert(VariantPart.nameOf(path) == PathUtil.toNormalizedPath(path.asJava)))
     assert(VariantPart.nameOf(Seq("a", "b'c")) == "$['a']['b\\'c']")
   }

@@ -23,6 +23,7 @@ import iceberglite.spec.FormatVersion
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.partition.PartitionTuple
 import iceberglite.spec.types.{Literal, PrimitiveType, Type}
+import iceberglite.tree.SharedTuples
 import iceberglite.spec.types.Type.StructType
 
 /**
@@ -126,7 +127,7 @@ final private[iceberglite] class PartitionDecoder(
 
 /** The tuples of one manifest. Files of the same partition share one tuple. */
 final private[iceberglite] class PartitionTuples {
-  private val distinct = new java.util.HashMap[PartitionTuple, PartitionTuple]
+  private val shared = new SharedTuples
   private var last = PartitionTuple.Empty
   private var lastBytes = Array.emptyByteArray
   private var lastStart = 0
@@ -140,7 +141,7 @@ final private[iceberglite] class PartitionTuples {
       val (start, end) = ((range >>> 32).toInt, range.toInt)
       if (lastEnd < lastStart || !Arrays.equals(block, start, end, lastBytes, lastStart, lastEnd)) {
         last = row.decoderOfSkipped(column) match {
-          case decoder: PartitionDecoder => deduplicate(decoder.tuple(new AvroInput(block, start, end)))
+          case decoder: PartitionDecoder => shared.share(decoder.tuple(new AvroInput(block, start, end)))
           case other => throw new MatchError(other)
         }
         lastBytes = block
@@ -149,7 +150,4 @@ final private[iceberglite] class PartitionTuples {
       }
       last
     }
-
-  private def deduplicate(tuple: PartitionTuple): PartitionTuple =
-    Option(distinct.putIfAbsent(tuple, tuple)).getOrElse(tuple)
 }

@@ -64,6 +64,7 @@ object OverwriteOptions {
 
     /** The whole table, with its columns and partitioning. */
     case object Table extends ReplacedRows
+
     /** All rows; the table keeps its columns and its partitioning. */
     case object AllRows extends ReplacedRows
 

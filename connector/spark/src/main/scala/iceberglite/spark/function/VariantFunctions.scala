@@ -11,7 +11,7 @@ import org.apache.spark.unsafe.types.UTF8String
 import iceberglite.data.{VariantEncoding, VariantJson, VariantNode, VariantParser, VariantPath}
 import iceberglite.spark.error.SparkErrors
 import iceberglite.spark.session.BucketingSettings
-import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported}
 
 /** The functions on variants, which are JSON text in Spark 3.5. */
 private[function] object VariantFunctions {
@@ -25,6 +25,15 @@ private[function] object VariantFunctions {
   }
 
   def parse(json: UTF8String): VariantNode = VariantParser.parse(ByteBuffer.wrap(json.getBytes))
+
+  /** Returns the error for a call in a session without the rules that replace it. */
+  def withoutExtensions(call: String): Throwable = SparkErrors.of(
+    call,
+    Unsupported(
+      s"$call in this session",
+      "It needs the SQL extensions: set spark.sql.extensions=iceberglite.spark.SparkSessionExtensions"
+    )
+  )
 }
 
 /** `parse_variant(json)`: checks JSON text, and returns it in the form in which a variant is read. */
@@ -59,12 +68,12 @@ private[iceberglite] object ToVariantFunction extends UnboundFunction {
 
   override def bind(inputType: StructType): BoundFunction = inputType.fields match {
     case Array(_) if !BucketingSettings.hasExtensions(SparkSession.active) =>
-      throw new UnsupportedOperationException(s"$name needs the SQL extensions")
+      throw VariantFunctions.withoutExtensions(name)
     case Array(value) if value.dataType == NullType => Absent
     case Array(value) =>
       SparkErrors.in(name)(ToVariant.check(value.dataType))
       Placeholder
-    case _ => throw new UnsupportedOperationException(s"$name takes one value")
+    case _ => throw RejectedArguments.of(name, inputType, Seq(1), s"$name takes one value")
   }
 
   /** A call whose argument is the literal NULL. */
@@ -101,12 +110,7 @@ final private[function] class VariantGetFunction(failOnError: Boolean) extends U
       throw RejectedArguments.of(name, inputType, Seq(2, 3), s"$name takes a variant, a path and the name of a type")
     else if (inputType.size == 2) VariantGetFunction.Untyped(failOnError)
     else if (BucketingSettings.hasExtensions(SparkSession.active)) VariantGetFunction.Placeholder(failOnError)
-    else throw RejectedArguments.of(
-      name,
-      inputType,
-      Seq(2),
-      s"$name with a type needs the SQL extensions; without a type, it returns JSON text"
-    )
+    else throw VariantFunctions.withoutExtensions(s"$name with a type")
 }
 
 private[iceberglite] object VariantGetFunction {

@@ -13,7 +13,7 @@ import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.iceberglite.ViewChecks
 
-import iceberglite.spark.conf.{ReadOptions, SessionSettings, TimeTravel}
+import iceberglite.spark.conf.{RangeOptions, ReadOptions, SessionSettings, TimeTravel, WriteOptions}
 import iceberglite.spark.error.{SparkErrors, UnsupportedFeature}
 import iceberglite.spark.session.CatalogNames
 import iceberglite.table.ViewState
@@ -57,13 +57,16 @@ final class ResolveViews(session: SparkSession) extends Rule[LogicalPlan] {
   }
 
   /**
-   * Rejects read options that select a snapshot and those that a table rejects, and warns about other options, because
-   * the query of the view does not depend on them.
+   * Rejects read options that select a snapshot or a range of snapshots, and those that a table rejects. Warns about
+   * other options, because the query of the view does not depend on them.
    */
   private def checkOptions(view: ViewName, relation: UnresolvedRelation): Unit = {
-    if (TimeTravel.optionKeys.exists(relation.options.containsKey)) throw ViewChecks.timeTravel(view.sql)
+    val selecting = TimeTravel.optionKeys ++ RangeOptions.keys
+    if (selecting.exists(relation.options.containsKey)) throw ViewChecks.timeTravel(view.sql)
     SparkErrors.in(view.toString)(ReadOptions.check(relation.options, session))
-    for (key <- relation.options.keySet.asScala.toVector.sorted if ReadOptions.isKnown(key))
+    for (
+      key <- relation.options.keySet.asScala.toVector.sorted if ReadOptions.isKnown(key) || WriteOptions.isKnown(key)
+    )
       SessionSettings.warnings(session).once(
         s"read option $key of a view",
         s"The read option $key has no effect on the view $view. Set the corresponding session setting or table property"

@@ -187,7 +187,8 @@ class ViewQuerySuite extends AnyFunSuite with ViewTests {
     ).foreach(statement => assert(condition(statement) == "UNSUPPORTED_FEATURE.TABLE_OPERATION", statement))
     val stream = intercept[AnalysisException](spark.readStream.table(view))
     assert(stream.getErrorClass == "UNSUPPORTED_FEATURE.TABLE_OPERATION")
-    for (option <- Seq("snapshot-id" -> "1", "branch" -> "b", "AS-OF-TIMESTAMP" -> "1", "versionAsOf" -> "v")) {
+    val options = Seq("snapshot-id", "branch", "AS-OF-TIMESTAMP", "versionAsOf", "start-snapshot-id", "end-timestamp")
+    for (option <- options.map(_ -> "1")) {
       val error = intercept[AnalysisException](spark.read.option(option._1, option._2).table(view).count())
       assert(error.getErrorClass == "UNSUPPORTED_FEATURE.TIME_TRAVEL", option)
     }
@@ -204,6 +205,7 @@ class ViewQuerySuite extends AnyFunSuite with ViewTests {
         "property"
     ))
     assert(warnings("split-size").isEmpty)
+    assert(warnings("write-format").exists(_.startsWith("The read option write-format has no effect on the view")))
     val Seq(unknown) = warnings(s"unknown.${view.split('.').last}")
     assert(unknown.endsWith("has no effect on iceberg-lite tables. There is no such option"))
     val misspelled = intercept[AnalysisException](spark.read.option("split-sizes", "1000").table(view))
