@@ -9,7 +9,7 @@ object Tiers {
   private val slowTag = "org.scalatest.tags.Slow"
 
   /** The tag of suites with random rounds. The fast tier runs a few rounds of them, and the slow tier all rounds. */
-  private val roundsTag = "iceberglite.MoreRounds"
+  private val roundsTag = "iceberglite.MoreRoundsInSlowTier"
 
   /** The tag of tests that the sample of the slow tier omits. */
   private val omittedTag = "iceberglite.OmittedBySample"

@@ -40,19 +40,20 @@ object Sampling {
    * true, the test has no tags and belongs to the fast tier. Otherwise it repeats a test of the fast tier, and belongs
    * to the slow tier, which runs only a sample of these repetitions: about a quarter. `make nightly` runs all of them.
    */
-  def sampledUnless(isInFastTier: Boolean): Seq[Tag] = if (isInFastTier) Nil else slowSample(isAlwaysRun = false)
+  def slowInSomeRunsUnless(isInFastTier: Boolean): Seq[Tag] =
+    if (isInFastTier) Nil else slowInSomeRuns(isAlwaysRun = false)
 
   /**
    * Returns the tags of a test of the slow tier that is one of several variants of a test. Variants with `isAlwaysRun =
    * true` are in every run of the slow tier. Each other variant is only in about one of four runs, which the seed
    * selects. `make nightly` runs all variants.
    */
-  def slowSample(isAlwaysRun: Boolean): Seq[Tag] =
+  def slowInSomeRuns(isAlwaysRun: Boolean): Seq[Tag] =
     if (isAlwaysRun || isOff || isSelected()) Seq(Slow, InEveryRun) else Seq(Slow, OmittedBySample)
 
   /**
    * Adds the tag [[OmittedBySample]] to about half of the slow tests of a suite. The seed selects these tests by their
-   * names. Tests whose tags come from [[slowSample]] are not considered. `make nightly` runs all slow tests.
+   * names. Tests whose tags come from [[slowInSomeRuns]] are not considered. `make nightly` runs all slow tests.
    *
    * @param tags the tags of the tests of the suite, by the name of the test
    */
@@ -138,7 +139,7 @@ object OmittedBySample extends Tag("iceberglite.OmittedBySample")
 object InEveryRun extends Tag("iceberglite.InEveryRun")
 
 /**
- * Marks a single test that repeats its checks in random rounds; see [[MoreRounds]], which marks a whole suite of such
+ * Marks a single test that repeats its checks in random rounds; see [[MoreRoundsInSlowTier]], which marks a whole suite of such
  * tests.
  */
-object MoreRoundsTag extends Tag("iceberglite.MoreRounds")
+object MoreRoundsInSlowTierTag extends Tag("iceberglite.MoreRoundsInSlowTier")

@@ -94,9 +94,9 @@ final case class ServerScan(
 object ServerScan {
 
   /**
-   * Returns a filter that is true for all rows for which the given bound filter is true. Conditions on bounding boxes are
-   * replaced with NOT NULL, and conditions on parts of variants with TRUE, because the requests to a server have no form
-   * for them.
+   * Returns a filter that is true for all rows for which the given bound filter is true. Conditions on bounding boxes
+   * are replaced with NOT NULL, and conditions on parts of variants with TRUE, because the requests to a server have no
+   * form for them.
    */
   private[iceberglite] def expressible(bound: Expression): Expression = bound match {
     case And(left, right) => and(expressible(left), expressible(right))

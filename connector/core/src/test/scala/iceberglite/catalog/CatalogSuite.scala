@@ -27,7 +27,7 @@ class CatalogSuite extends AnyFunSuite {
    * these tests (see [[Sampling]]), because Hive and S3 also have suites of their own.
    */
   private def slow(fixture: CatalogFixture): Seq[Tag] =
-    Sampling.sampledUnless(fixture != HiveFixture && fixture != S3Fixture)
+    Sampling.slowInSomeRunsUnless(fixture != HiveFixture && fixture != S3Fixture)
 
   private def onNested(name: String)(body: (Catalog, Store) => Unit): Unit =
     on(CatalogFixture.allWithRest.filter(_.isNested), name)(body)

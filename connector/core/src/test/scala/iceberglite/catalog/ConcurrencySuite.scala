@@ -31,7 +31,7 @@ class ConcurrencySuite extends AnyFunSuite {
    * Returns no tag, or the tags of a slow test for the Hive catalog. Most runs of the slow tier omit these tests (see
    * [[Sampling]]), because Hive also has suites of its own.
    */
-  private def slow(fixture: CatalogFixture): Seq[Tag] = Sampling.sampledUnless(fixture != HiveFixture)
+  private def slow(fixture: CatalogFixture): Seq[Tag] = Sampling.slowInSomeRunsUnless(fixture != HiveFixture)
 
   private def open(place: Place, io: FileIO = new HadoopFileIO(new Configuration(false))): Catalog = {
     val properties = place.properties + ("warehouse" -> s"file://${place.directory}/wh")

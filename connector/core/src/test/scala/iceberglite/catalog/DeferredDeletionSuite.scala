@@ -44,7 +44,7 @@ class DeferredDeletionSuite extends AnyFunSuite {
   private def metadataFiles(store: Store): Set[String] = store.files.paths.filter(_.endsWith(".metadata.json"))
 
   for (fixture <- CatalogFixture.allExceptRest) {
-    val tags = Sampling.sampledUnless(fixture != HiveFixture && fixture != S3Fixture)
+    val tags = Sampling.slowInSomeRunsUnless(fixture != HiveFixture && fixture != S3Fixture)
 
     test(s"commits do not wait for the deletion of metadata files, but closing does (${fixture.kind})", tags: _*) {
       fixture.withStore { store =>

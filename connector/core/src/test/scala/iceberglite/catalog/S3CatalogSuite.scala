@@ -46,7 +46,7 @@ class S3CatalogSuite extends AnyFunSuite {
   for (suffix <- Seq("/wh", "", "/a b/ü%20#+"))
     test(
       s"namespaces and tables are created, listed and dropped: bucket$suffix",
-      Sampling.sampledUnless(suffix == "/a b/ü%20#+"): _*
+      Sampling.slowInSomeRunsUnless(suffix == "/a b/ü%20#+"): _*
     ) {
       withWarehouse(suffix) { (warehouse, io) =>
         val catalog = open(warehouse, io)

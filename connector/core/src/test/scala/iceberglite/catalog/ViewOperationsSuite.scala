@@ -52,7 +52,7 @@ class ViewOperationsSuite extends AnyFunSuite {
 
   private def onEach(name: String)(body: (CatalogFixture, CatalogFixture.Store) => Unit): Unit =
     CatalogFixture.allWithRest.foreach { fixture =>
-      val tags = Sampling.sampledUnless(CatalogFixture.embedded.contains(fixture))
+      val tags = Sampling.slowInSomeRunsUnless(CatalogFixture.embedded.contains(fixture))
       test(s"$name: ${fixture.kind}", tags: _*)(fixture.withStore { store =>
         try body(fixture, store)
         finally open(fixture, store).dropView(View)

@@ -6,7 +6,7 @@ import org.scalacheck.Gen
 import org.scalacheck.rng.Seed
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.{Fuzz, MoreRounds}
+import iceberglite.{Fuzz, MoreRoundsInSlowTier}
 import iceberglite.conformance.FormatRules
 import iceberglite.data.avro.AvroData
 import iceberglite.data.orc.OrcData
@@ -20,7 +20,7 @@ import iceberglite.spec.types.Type._
 import iceberglite.table.MemoryFileIO
 
 /** Tests that reading a damaged file returns rows or throws an error that contains the path of the file. */
-@MoreRounds
+@MoreRoundsInSlowTier
 class RowFileFuzzSuite extends AnyFunSuite {
   private val random = new Random(11)
 

@@ -5,7 +5,7 @@ import java.nio.ByteBuffer
 import org.apache.iceberg.variants.{VariantValue, Variants}
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.{Fuzz, MoreRoundsTag}
+import iceberglite.{Fuzz, MoreRoundsInSlowTierTag}
 import iceberglite.conformance.SparkRules
 import iceberglite.spec.IcebergError.InvalidArgument
 
@@ -54,7 +54,7 @@ class VariantJsonSuite extends AnyFunSuite {
     assert(rejection(emptyMetadata, bytes(deep: _*)).contains("nested more than 500 levels deep"))
   }
 
-  test("converting a damaged variant to JSON succeeds or throws an IcebergError", MoreRoundsTag) {
+  test("converting a damaged variant to JSON succeeds or throws an IcebergError", MoreRoundsInSlowTierTag) {
     val (metadata, value) = sample
     Fuzz.bytes("variant", 2000, Vector(value))(v => VariantJson.text(ByteBuffer.wrap(metadata), ByteBuffer.wrap(v)))
     Fuzz.bytes("names of a variant", 1000, Vector(metadata)) { m =>

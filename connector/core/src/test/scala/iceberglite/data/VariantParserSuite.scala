@@ -15,7 +15,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks.forAll
 
-import iceberglite.MoreRoundsTag
+import iceberglite.MoreRoundsInSlowTierTag
 import iceberglite.conformance.SparkRules
 import iceberglite.spec.IcebergError.InvalidArgument
 
@@ -23,7 +23,7 @@ import iceberglite.spec.IcebergError.InvalidArgument
 class VariantParserSuite extends AnyFunSuite {
   import VariantParserSuite._
 
-  test("every JSON value is read back from its variant", SparkRules.variantsWritten, MoreRoundsTag) {
+  test("every JSON value is read back from its variant", SparkRules.variantsWritten, MoreRoundsInSlowTierTag) {
     forAll(json(3)) { node =>
       val variant = encoded(mapper.writeValueAsString(node))
       assert(mapper.readTree(VariantJson.text(variant.metadata, variant.value)) == node)
@@ -32,7 +32,7 @@ class VariantParserSuite extends AnyFunSuite {
     }
   }
 
-  test("Apache Iceberg reads the same values from the encoding", SparkRules.variantsWritten, MoreRoundsTag) {
+  test("Apache Iceberg reads the same values from the encoding", SparkRules.variantsWritten, MoreRoundsInSlowTierTag) {
     forAll(json(3)) { node =>
       val variant = encoded(mapper.writeValueAsString(node))
       val metadata = VariantMetadata.from(littleEndian(variant.metadata))

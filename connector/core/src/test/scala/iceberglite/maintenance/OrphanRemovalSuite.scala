@@ -10,7 +10,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
 import iceberglite.spec.TestMetadata._
-import iceberglite.{Fuzz, MoreRounds, Sampling}
+import iceberglite.{Fuzz, MoreRoundsInSlowTier, Sampling}
 import iceberglite.catalog.FileIOWrapper
 import iceberglite.maintenance.expire.{LocalUnreachableFiles, SnapshotExpiry}
 import iceberglite.maintenance.orphan._
@@ -26,7 +26,7 @@ import iceberglite.table.TestTables._
 import iceberglite.table.action.{ExpireOptions, FastAppend, OverwriteFiles, UpdateProperties}
 
 /** Tests which of the listed files the removal of orphan files deletes, and which it keeps. */
-@MoreRounds
+@MoreRoundsInSlowTier
 class OrphanRemovalSuite extends AnyFunSuite {
   private val later = OrphanOptions(olderThanMs = 1000L)
 

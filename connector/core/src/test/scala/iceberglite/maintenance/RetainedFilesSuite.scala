@@ -11,10 +11,10 @@ import iceberglite.spec.metadata.{PartitionStatisticsFile, StatisticsFile}
 import iceberglite.table._
 import iceberglite.table.TestTables.environment
 import iceberglite.table.action.{SetPartitionStatistics, SetStatistics}
-import iceberglite.{Fuzz, MoreRounds}
+import iceberglite.{Fuzz, MoreRoundsInSlowTier}
 
 /** Tests which files exist after snapshots have expired and orphan files of all ages were removed. */
-@MoreRounds
+@MoreRoundsInSlowTier
 class RetainedFilesSuite extends AnyFunSuite with ExpiryFixture {
 
   /** Patterns of the paths of orphan files, which look like the paths of files that a table uses. */

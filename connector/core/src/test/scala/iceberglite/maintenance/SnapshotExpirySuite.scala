@@ -4,7 +4,7 @@ import scala.util.Random
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.{Fuzz, MoreRounds, Sampling}
+import iceberglite.{Fuzz, MoreRoundsInSlowTier, Sampling}
 import iceberglite.maintenance.expire.{
   ExpireResult,
   ExpiredReads,
@@ -35,7 +35,7 @@ import iceberglite.spec.expr.Expression.{AlwaysFalse, AlwaysTrue}
 import iceberglite.tree.TreeReader
 
 /** Tests which snapshots expire, and which files are then deleted or kept. */
-@MoreRounds
+@MoreRoundsInSlowTier
 class SnapshotExpirySuite extends AnyFunSuite with ExpiryFixture {
 
   private def expiry(table: Table, options: ExpireOptions, files: UnreachableFiles = new LocalUnreachableFiles) =

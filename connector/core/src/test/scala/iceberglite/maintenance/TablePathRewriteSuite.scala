@@ -6,7 +6,7 @@ import scala.util.Random
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.{Fuzz, MoreRounds}
+import iceberglite.{Fuzz, MoreRoundsInSlowTier}
 import iceberglite.maintenance.expire.{LocalUnreachableFiles, SnapshotExpiry}
 import iceberglite.maintenance.relocate._
 import iceberglite.puffin.PuffinFile
@@ -24,7 +24,7 @@ import iceberglite.table.action.{ExpireOptions, OverwriteFiles, SetRef, SetStati
 import iceberglite.tree.{ManifestCache, TreeReader, TreeTable}
 
 /** Tests that the files which `rewrite_table_path` lists and writes form a copy of the table in another location. */
-@MoreRounds
+@MoreRoundsInSlowTier
 class TablePathRewriteSuite extends AnyFunSuite {
   private val source = "mem://t"
   private val target = "mem://elsewhere/u"

@@ -32,7 +32,7 @@ class KilledWritersSuite extends AnyFunSuite {
    * Returns no tag for the file-system catalog, and the tags of a slow test for other catalogs. Most runs of the slow
    * tier omit the test (see [[Sampling]]).
    */
-  private def slow(kind: String): Seq[Tag] = Sampling.sampledUnless(kind == "files")
+  private def slow(kind: String): Seq[Tag] = Sampling.slowInSomeRunsUnless(kind == "files")
 
   private def withDirectory(body: Path => Unit): Unit = {
     val directory = Files.createTempDirectory("killed-writers")

@@ -5,7 +5,7 @@ import java.util.zip.CRC32
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.{Fuzz, MoreRounds}
+import iceberglite.{Fuzz, MoreRoundsInSlowTier}
 import iceberglite.conformance.StatisticsRules
 import iceberglite.spec.IcebergError
 import iceberglite.spec.json.PuffinFooterJson
@@ -15,7 +15,7 @@ import iceberglite.spec.types.Literal.IntLiteral
 import iceberglite.table.MemoryFileIO
 
 /** Tests that reading damaged Puffin files, deletion vectors or sketches succeeds or throws an `IcebergError`. */
-@MoreRounds
+@MoreRoundsInSlowTier
 class PuffinFuzzSuite extends AnyFunSuite {
   private val path = "s.puffin"
 

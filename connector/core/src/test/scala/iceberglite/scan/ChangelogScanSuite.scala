@@ -4,7 +4,7 @@ import scala.util.Random
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.{Fuzz, MoreRounds}
+import iceberglite.{Fuzz, MoreRoundsInSlowTier}
 import iceberglite.data.Record
 import iceberglite.spec.FormatVersion
 import iceberglite.spec.FormatVersion.{V1, V2, V3}
@@ -20,7 +20,7 @@ import iceberglite.table.action.UpgradeVersion
 import iceberglite.tree.ManifestCache
 
 /** Checks the changelogs of randomly changed tables against the rows before and after each commit. */
-@MoreRounds
+@MoreRoundsInSlowTier
 class ChangelogScanSuite extends AnyFunSuite {
   private val formats = Vector(FileFormat.Parquet, FileFormat.Orc, FileFormat.Avro)
 

@@ -7,7 +7,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import iceberglite.spec.TestMetadata._
-import iceberglite.{MoreRounds, Sampling}
+import iceberglite.{MoreRoundsInSlowTier, Sampling}
 import iceberglite.conformance.ScanRules
 import iceberglite.peer.PeerFiles
 import iceberglite.spec.FormatVersion
@@ -25,7 +25,7 @@ import iceberglite.tree.{ManifestCache, TestTable}
  * Plans scans of random snapshots with delete files. The planned deletes are compared with applying every delete file
  * to every row, and with the delete files that Apache Iceberg plans.
  */
-@MoreRounds
+@MoreRoundsInSlowTier
 class DeletePlanSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   /** The number of random plans of a test in the slow tier. */

@@ -5,7 +5,7 @@ import org.scalactic.anyvals.PosInt
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import iceberglite.{MoreRounds, Sampling}
+import iceberglite.{MoreRoundsInSlowTier, Sampling}
 import iceberglite.spec.FormatVersion
 import iceberglite.spec.expr.{Bind, Evaluate, Expression, ExpressionGenerators, PartitionSpecs}
 import iceberglite.spec.expr.ExpressionGenerators.Row
@@ -18,7 +18,7 @@ import iceberglite.tree.{ManifestCache, TestTable}
 import iceberglite.tree.TestTable.file
 
 /** Plans scans of random files, and compares the plans with the result of evaluating the filter for every row. */
-@MoreRounds
+@MoreRoundsInSlowTier
 class PruningSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   /** The number of random plans of a test in the slow tier. */

@@ -6,7 +6,7 @@ import java.util.UUID
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.{Fuzz, MoreRoundsTag}
+import iceberglite.{Fuzz, MoreRoundsInSlowTierTag}
 import iceberglite.conformance.ScanRules
 import iceberglite.data.{DataFileOf, DataTarget, Record}
 import iceberglite.metrics.MetricsModes
@@ -379,7 +379,7 @@ class TableRowsSuite extends AnyFunSuite {
     }
   }
 
-  test("reading a damaged delete file succeeds or throws an IcebergError", MoreRoundsTag) {
+  test("reading a damaged delete file succeeds or throws an IcebergError", MoreRoundsInSlowTierTag) {
     formats.foreach { format =>
       val files = new Files
       val positions = files.positions(format, (0 until 50).map(i => s"mem:/d${i / 20}" -> i.toLong): _*)

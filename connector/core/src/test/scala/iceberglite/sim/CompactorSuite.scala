@@ -4,7 +4,7 @@ import java.util.concurrent.TimeUnit
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.{MoreRounds, Sampling}
+import iceberglite.{MoreRoundsInSlowTier, Sampling}
 import iceberglite.peer.PeerActions
 import iceberglite.spec.FormatVersion
 import iceberglite.spec.IcebergError.CommitConflict
@@ -19,7 +19,7 @@ import iceberglite.table.action.{DeleteCarrier, DeletedPositions, RewriteFiles, 
  * remove files. Each commit has up to four retries. The test reads the same environment variables as
  * [[SimulationSuite]], but runs only for a quarter of the duration in `ICEBERG_LITE_SOAK`.
  */
-@MoreRounds
+@MoreRoundsInSlowTier
 class CompactorSuite extends AnyFunSuite {
   private def histories: Seq[Int] =
     if (Sampling.isFast) 0 until 6 else Sampling.half(0 until 100, "histories of CompactorSuite")

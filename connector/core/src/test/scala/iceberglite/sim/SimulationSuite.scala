@@ -4,7 +4,7 @@ import java.util.concurrent.TimeUnit
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.{Fuzz, MoreRounds, Sampling}
+import iceberglite.{Fuzz, MoreRoundsInSlowTier, Sampling}
 
 /**
  * Runs simulated writers that commit to one table, on storage and a catalog where every call can fail. `make soak`
@@ -14,7 +14,7 @@ import iceberglite.{Fuzz, MoreRounds, Sampling}
  *  - `ICEBERG_LITE_SOAK` is the duration in minutes,
  *  - `ICEBERG_LITE_HISTORY` is the seed of a single history to run instead of many.
  */
-@MoreRounds
+@MoreRoundsInSlowTier
 class SimulationSuite extends AnyFunSuite {
 
   /** The number of histories from which the slow tier selects half. */

@@ -115,14 +115,14 @@ class BranchesSuite extends AnyFunSuite with SharedSession {
   test("statements about branches and procedures see commits of other writers") {
     val t = table("(1, 'a')")
     assert(ids(spark.table(t)) == Seq(1))
-    sql(s"INSERT INTO ${peer(t)} VALUES (2, 'b')")
-    val newest = rows(s"SELECT snapshot_id FROM ${peer(t)}.snapshots").last.getLong(0)
+    sql(s"INSERT INTO ${inApacheIceberg(t)} VALUES (2, 'b')")
+    val newest = rows(s"SELECT snapshot_id FROM ${inApacheIceberg(t)}.snapshots").last.getLong(0)
     sql(s"ALTER TABLE $t CREATE TAG now")
     assert(rows(s"SELECT snapshot_id FROM $t.refs WHERE name = 'now'").map(_.getLong(0)) == Seq(newest))
-    sql(s"INSERT INTO ${peer(t)} VALUES (3, 'c')")
+    sql(s"INSERT INTO ${inApacheIceberg(t)} VALUES (3, 'c')")
     assert(sql(s"CALL lite.system.ancestors_of('$t')").count() == 3)
-    sql(s"INSERT INTO ${peer(t)} VALUES (4, 'd')")
-    val last = rows(s"SELECT snapshot_id FROM ${peer(t)}.snapshots").last.getLong(0)
+    sql(s"INSERT INTO ${inApacheIceberg(t)} VALUES (4, 'd')")
+    val last = rows(s"SELECT snapshot_id FROM ${inApacheIceberg(t)}.snapshots").last.getLong(0)
     sql(s"ALTER TABLE $t SET TBLPROPERTIES ('current-snapshot-id' = '$last')")
     assert(ids(spark.table(t)) == Seq(1, 2, 3, 4))
   }
@@ -130,7 +130,7 @@ class BranchesSuite extends AnyFunSuite with SharedSession {
   test("DELETE also deletes rows that another writer appended after the session loaded the table") {
     val t = table("(1, 'a'), (2, 'b')")
     assert(ids(spark.table(t)) == Seq(1, 2))
-    sql(s"INSERT INTO ${peer(t)} VALUES (3, 'a'), (4, 'b')")
+    sql(s"INSERT INTO ${inApacheIceberg(t)} VALUES (3, 'a'), (4, 'b')")
     sql(s"DELETE FROM $t WHERE p = 'a'")
     assert(ids(spark.table(t)) == Seq(2, 4))
   }
@@ -138,7 +138,7 @@ class BranchesSuite extends AnyFunSuite with SharedSession {
   test("DELETE fails if a concurrently appended file has both rows that match and rows that do not match") {
     val t = table("(1, 'a'), (20, 'b')")
     assert(ids(spark.table(t)) == Seq(1, 20))
-    row(2, "a").union(row(30, "a")).coalesce(1).writeTo(peer(t)).append()
+    row(2, "a").union(row(30, "a")).coalesce(1).writeTo(inApacheIceberg(t)).append()
     val e = intercept[StatementError](sql(s"DELETE FROM $t WHERE id < 10"))
     assert(e.error.isInstanceOf[ConcurrentChange])
     sql(s"REFRESH TABLE $t")

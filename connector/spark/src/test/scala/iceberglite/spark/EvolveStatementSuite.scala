@@ -47,7 +47,7 @@ class EvolveStatementSuite extends AnyFunSuite with StatementFixture {
     assert(table.spec.fields.map(_.name) == Vector("ts_day", "the place"))
     assert(table.sortOrder.fields.size == 2 && table.properties("team") == "data")
     assert(sorted(s"SELECT place, n, s.a FROM $name") == Seq("[Rome,10,5]"))
-    assert(sorted(s"SELECT place, n, s.a FROM ${peer(name)}") == Seq("[Rome,10,5]"))
+    assert(sorted(s"SELECT place, n, s.a FROM ${inApacheIceberg(name)}") == Seq("[Rome,10,5]"))
   }
 
   test("columns, partition fields, sort fields, identifier fields and properties are removed in one commit") {
@@ -91,7 +91,7 @@ class EvolveStatementSuite extends AnyFunSuite with StatementFixture {
     alter(name, "SET TBLPROPERTIES ('format-version' = '3')", "ADD COLUMN x INT DEFAULT 5", "RENAME COLUMN x TO y")
     assert(commits(name) == before + 1)
     assert(sorted(s"SELECT id, y FROM $name") == Seq("[1,5]"))
-    assert(sorted(s"SELECT id, y FROM ${peer(name)}") == Seq("[1,5]"))
+    assert(sorted(s"SELECT id, y FROM ${inApacheIceberg(name)}") == Seq("[1,5]"))
   }
 
   test("an invalid change changes nothing") {
@@ -119,10 +119,10 @@ class EvolveStatementSuite extends AnyFunSuite with StatementFixture {
   test("alter_table sets properties that another session changed, and describe_table shows columns that it added") {
     val name = created()
     sql(s"ALTER TABLE $name SET TBLPROPERTIES ('a' = 'ours')")
-    sql(s"ALTER TABLE ${peer(name)} SET TBLPROPERTIES ('a' = 'theirs')")
+    sql(s"ALTER TABLE ${inApacheIceberg(name)} SET TBLPROPERTIES ('a' = 'theirs')")
     alter(name, "SET TBLPROPERTIES ('a' = 'ours')")
-    assert(sorted(s"SHOW TBLPROPERTIES ${peer(name)} ('a')") == Seq("[a,ours]"))
-    sql(s"ALTER TABLE ${peer(name)} ADD COLUMN theirs INT")
+    assert(sorted(s"SHOW TBLPROPERTIES ${inApacheIceberg(name)} ('a')") == Seq("[a,ours]"))
+    sql(s"ALTER TABLE ${inApacheIceberg(name)} ADD COLUMN theirs INT")
     val described = rows(s"CALL ${name.takeWhile(_ != '.')}.system.describe_table('$name')").head
     assert(described.getAs[String]("schema").contains("theirs"))
   }
@@ -130,8 +130,8 @@ class EvolveStatementSuite extends AnyFunSuite with StatementFixture {
   test("changes keep columns and rows that another writer added after the session loaded the table") {
     val name = created()
     tableOf(name).toDF.count()
-    sql(s"ALTER TABLE ${peer(name)} ADD COLUMN theirs INT")
-    sql(s"INSERT INTO ${peer(name)} VALUES (2, 20, named_struct('a', 6), NULL, 9)")
+    sql(s"ALTER TABLE ${inApacheIceberg(name)} ADD COLUMN theirs INT")
+    sql(s"INSERT INTO ${inApacheIceberg(name)} VALUES (2, 20, named_struct('a', 6), NULL, 9)")
     tableOf(name).evolve().addColumn("ours", IntegerType).addPartitionField("ours").sortedBy("ours").execute()
     val table: Table = live(name)
     assert(table.schema.fields.map(_.name).takeRight(2) == Vector("theirs", "ours"))

@@ -81,7 +81,7 @@ class ExtensionsSuite extends AnyFunSuite with SharedSession {
     val otherSession = spark.newSession()
     otherSession.table(t)
     // Iceberg-lite is not notified of commits by Apache Iceberg or by other machines.
-    sql(s"ALTER TABLE ${peer(t)} ADD PARTITION FIELD id")
+    sql(s"ALTER TABLE ${inApacheIceberg(t)} ADD PARTITION FIELD id")
     val e = intercept[OperationError](otherSession.sql(s"ALTER TABLE $t ADD PARTITION FIELD days(ts)"))
     assert(e.getErrorClass == "ICEBERG_LITE.COMMIT_CONFLICT" && e.getMessage.contains(t))
     sql(s"REFRESH TABLE $t")

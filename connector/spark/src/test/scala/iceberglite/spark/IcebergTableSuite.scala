@@ -19,7 +19,7 @@ class IcebergTableSuite extends AnyFunSuite with StatementFixture {
   for ((version, mode) <- Seq(2 -> "copy-on-write", 3 -> "merge-on-read")) {
     test(
       s"DELETE and UPDATE return the number of changed rows (version $version, $mode)",
-      Sampling.sampledUnless(version == 3): _*
+      Sampling.slowInSomeRunsUnless(version == 3): _*
     ) {
       val name = filled(version, mode)
       val t = tableOf(name)
@@ -37,7 +37,7 @@ class IcebergTableSuite extends AnyFunSuite with StatementFixture {
 
     test(
       s"a MERGE with all clauses returns its row counts (version $version, $mode)",
-      Sampling.sampledUnless(version == 2): _*
+      Sampling.slowInSomeRunsUnless(version == 2): _*
     ) {
       val name = filled(version, mode)
       val source = sql("SELECT id, 50L AS n FROM range(990, 1010)")

@@ -59,10 +59,10 @@ class LocationsSuite extends AnyFunSuite with SharedSession {
           s"TBLPROPERTIES ($properties)"
       )
       sql(s"INSERT INTO $table VALUES (1, 'a')")
-      sql(s"INSERT INTO ${peer(table)} VALUES (2, 'b')")
+      sql(s"INSERT INTO ${inApacheIceberg(table)} VALUES (2, 'b')")
       spark.catalog.refreshTable(table)
       assert(sorted(s"SELECT * FROM $table") == Seq("[1,a]", "[2,b]"))
-      assert(sorted(s"SELECT * FROM ${peer(table)}") == Seq("[1,a]", "[2,b]"))
+      assert(sorted(s"SELECT * FROM ${inApacheIceberg(table)}") == Seq("[1,a]", "[2,b]"))
       val hash = "[01]{4}/[01]{4}/[01]{4}/[01]{8}"
       val shape =
         if (layout.contains("path")) s"$hash/db/t/c=[ab]/[^/]+\\.parquet"
@@ -83,7 +83,7 @@ class LocationsSuite extends AnyFunSuite with SharedSession {
     val table = newTable(catalog = "litejdbc")
     sql(s"CREATE TABLE $table (id BIGINT, c STRING) TBLPROPERTIES ('write.metadata.path' = 'file://$otherDirectory/m')")
     fill(table)
-    sql(s"INSERT INTO ${peer(table)} VALUES (4, 'z')")
+    sql(s"INSERT INTO ${inApacheIceberg(table)} VALUES (4, 'z')")
     spark.catalog.refreshTable(table)
     assert(sorted(s"SELECT * FROM $table") == expected :+ "[4,z]")
     assert(files(otherDirectory.resolve("m"), ".metadata.json").size >= 5)

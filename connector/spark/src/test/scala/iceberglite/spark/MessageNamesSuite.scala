@@ -30,7 +30,7 @@ class MessageNamesSuite extends AnyFunSuite with SharedSession {
   test("the database stores tables under catalog-name") {
     val t = newTable(catalog = "litejdbc")
     sql(s"CREATE TABLE $t USING iceberg AS SELECT 1L AS id")
-    assert(rows(s"SELECT id FROM ${peer(t)}").head.getLong(0) == 1)
+    assert(rows(s"SELECT id FROM ${inApacheIceberg(t)}").head.getLong(0) == 1)
     assert(rows("SHOW NAMESPACES IN icejdbc").exists(_.getString(0) == ns))
   }
 }

@@ -61,7 +61,7 @@ trait SharedSession extends BeforeAndAfterAll { self: Suite =>
     s"$catalog.$ns.${prefix}_${SharedSession.counter.incrementAndGet()}"
 
   /** Returns the name of the same table in Apache Iceberg's catalog (the peer) on the same storage. */
-  protected def peer(table: String): String = "ice" + table.stripPrefix("lite")
+  protected def inApacheIceberg(table: String): String = "ice" + table.stripPrefix("lite")
 
   /** Sets configuration, runs the body, and restores the previous values. */
   protected def withConf[A](pairs: (String, String)*)(body: => A): A = {

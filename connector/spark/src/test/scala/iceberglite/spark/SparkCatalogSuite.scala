@@ -301,12 +301,12 @@ class SparkCatalogSuite extends AnyFunSuite with SharedSession {
       val definition = "(id BIGINT NOT NULL, s STRUCT<a: INT>, l ARRAY<STRING>, ts TIMESTAMP) USING iceberg " +
         "PARTITIONED BY (days(ts), bucket(4, id), truncate(3, id))"
       sql(s"CREATE TABLE $liteTable $definition")
-      sql(s"CREATE TABLE ${peer(peerTable)} $definition")
+      sql(s"CREATE TABLE ${inApacheIceberg(peerTable)} $definition")
       Seq(liteTable, peerTable).foreach { t =>
-        val (liteColumns, peerColumns) = (rows(s"DESCRIBE TABLE $t"), rows(s"DESCRIBE TABLE ${peer(t)}"))
+        val (liteColumns, peerColumns) = (rows(s"DESCRIBE TABLE $t"), rows(s"DESCRIBE TABLE ${inApacheIceberg(t)}"))
         assert(liteColumns.map(r => (r(0), r(1))) == peerColumns.map(r => (r(0), r(1))), t)
       }
-      assert(sorted(s"SHOW TABLES IN $catalog.$ns") == sorted(s"SHOW TABLES IN ${peer(catalog)}.$ns"))
+      assert(sorted(s"SHOW TABLES IN $catalog.$ns") == sorted(s"SHOW TABLES IN ${inApacheIceberg(catalog)}.$ns"))
     }
   }
 

@@ -75,8 +75,8 @@ class TableMaintenanceCallsSuite extends AnyFunSuite with StatementFixture {
     assert(deletes.rewrittenBytes == plannedDeletes.rewrittenBytes)
     assert(calls.rewriteDataFiles(all, where = Some("p = 1")).rewrittenFiles == 3)
     assert(calls.rewriteDataFiles(all, sortOrder = Some("id")).addedFiles == 2)
-    sql(s"REFRESH TABLE ${peer(t)}")
-    assert(contents(t) == before && contents(peer(t)) == before)
+    sql(s"REFRESH TABLE ${inApacheIceberg(t)}")
+    assert(contents(t) == before && contents(inApacheIceberg(t)) == before)
   }
 
   test("Scala methods compute statistics and expire snapshots, and reject invalid arguments", Slow) {

@@ -34,7 +34,7 @@ class TableWriteCallsSuite extends AnyFunSuite with StatementFixture {
   /** Returns the rows of the table, after checking that Apache Iceberg reads the same rows. */
   private def read(name: String): Seq[String] = {
     val result = sorted(s"SELECT * FROM $name")
-    assert(sorted(s"SELECT * FROM ${peer(name)}") == result)
+    assert(sorted(s"SELECT * FROM ${inApacheIceberg(name)}") == result)
     result
   }
 

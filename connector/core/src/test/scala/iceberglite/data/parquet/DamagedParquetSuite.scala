@@ -13,7 +13,7 @@ import org.scalacheck.Gen
 import org.scalacheck.rng.Seed
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.{Allocation, Fuzz, MoreRoundsTag}
+import iceberglite.{Allocation, Fuzz, MoreRoundsInSlowTierTag}
 import iceberglite.conformance.ParquetRules
 import iceberglite.data.{DataSource, Record, RecordGenerators}
 import iceberglite.parquet.ParquetInput
@@ -73,7 +73,7 @@ class DamagedParquetSuite extends AnyFunSuite with TemporaryDirectory with Parqu
       test(
         s"reading damaged $content files ($codec) succeeds or throws IcebergError",
         ParquetRules.damagedFiles,
-        MoreRoundsTag
+        MoreRoundsInSlowTierTag
       ) {
         val valid = sample(columns, codec)
         assert(readAll(valid, columns).size == 200)

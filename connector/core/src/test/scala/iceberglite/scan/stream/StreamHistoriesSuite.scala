@@ -4,7 +4,7 @@ import scala.util.Random
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.{Fuzz, MoreRounds}
+import iceberglite.{Fuzz, MoreRoundsInSlowTier}
 import iceberglite.data.Record
 import iceberglite.scan.{
   ChangelogScan,
@@ -28,7 +28,7 @@ import iceberglite.table.{Actions, Table}
 import iceberglite.tree.ManifestCache
 
 /** Compares the files and rows that streams of randomly changed tables read with those of batch reads. */
-@MoreRounds
+@MoreRoundsInSlowTier
 class StreamHistoriesSuite extends AnyFunSuite {
   private val skipping = Appends(skipsDeletes = true, skipsOverwrites = true)
 

@@ -2,7 +2,7 @@ package iceberglite.tree.manifestlist
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.{Fuzz, MoreRounds}
+import iceberglite.{Fuzz, MoreRoundsInSlowTier}
 import iceberglite.data.Record
 import iceberglite.data.parquet.ParquetMetadataFiles
 import iceberglite.spec.file.{ManifestContent, ManifestFile}
@@ -13,7 +13,7 @@ import iceberglite.tree.{DataFileFields => F}
 import iceberglite.tree.manifestlist.ManifestSamples.{byId, bytes, schema}
 
 /** Tests that reading damaged Parquet manifests of Apache Iceberg 1.12 succeeds or throws an `IcebergError`. */
-@MoreRounds
+@MoreRoundsInSlowTier
 class ColumnarManifestFuzzSuite extends AnyFunSuite {
   private val path = "m.parquet"
 

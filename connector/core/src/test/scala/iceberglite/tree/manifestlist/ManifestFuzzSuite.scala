@@ -2,7 +2,7 @@ package iceberglite.tree.manifestlist
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.{Fuzz, MoreRounds}
+import iceberglite.{Fuzz, MoreRoundsInSlowTier}
 import iceberglite.avro.{AvroCodec, AvroContainerReader, AvroContainerWriter}
 import iceberglite.conformance.ManifestRules
 import iceberglite.spec.{FormatVersion, SampleTables}
@@ -15,7 +15,7 @@ import iceberglite.table.MemoryFileIO
 import iceberglite.tree.manifestlist.ManifestSamples._
 
 /** Tests that reading a damaged manifest, manifest list or metadata file succeeds or throws an `IcebergError`. */
-@MoreRounds
+@MoreRoundsInSlowTier
 class ManifestFuzzSuite extends AnyFunSuite {
   private val specs = Map(0 -> byId, 4 -> wideSpec)
   private val codecs = Seq("uncompressed", "gzip", "snappy", "zstd")

@@ -2,13 +2,13 @@ package iceberglite.tree.root
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.{Fuzz, MoreRounds}
+import iceberglite.{Fuzz, MoreRoundsInSlowTier}
 import iceberglite.spec.file.{ContentFile, Metrics}
 import iceberglite.tree.TestTable.{equalityDeletes, file, removing}
 import iceberglite.tree.manifestlist.ManifestSamples
 
 /** Tests that reading damaged roots and leaves of version 4 succeeds or throws an `IcebergError`. */
-@MoreRounds
+@MoreRoundsInSlowTier
 class RootFuzzSuite extends AnyFunSuite {
 
   /** Returns a table with a leaf, a deletion vector of this leaf, and files that the root lists itself. */

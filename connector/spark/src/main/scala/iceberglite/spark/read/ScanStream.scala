@@ -22,7 +22,7 @@ private[iceberglite] trait ScanStream extends MicroBatchStream {
    * Makes [[plannedRows]] unknown. This is necessary if operators of the query return rows of earlier batches, because
    * Spark would derive the number of the rows of these operators from the number of rows of the current batch.
    */
-  def hideRows(): Unit
+  def omitRowCounts(): Unit
 
   /**
    * How the rows of a micro-batch are computed from the rows that the stream reads; absent if no computation is

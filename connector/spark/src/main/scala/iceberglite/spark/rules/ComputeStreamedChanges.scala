@@ -24,7 +24,7 @@ final class ComputeStreamedChanges(session: SparkSession) extends Rule[LogicalPl
     lazy val keepsState = plan.exists(returnsEarlierRows)
     plan.resolveOperators {
       case relation @ StreamingDataSourceV2Relation(_, _, stream: ScanStream, _, _, _, _) =>
-        if (keepsState) stream.hideRows()
+        if (keepsState) stream.omitRowCounts()
         stream.changeView.fold[LogicalPlan](relation)(computed(relation, _))
     }
   }

@@ -18,7 +18,7 @@ import org.apache.spark.sql.{DataFrame, Row}
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
-import iceberglite.{Fuzz, MoreRoundsTag, Sampling}
+import iceberglite.{Fuzz, MoreRoundsInSlowTierTag, Sampling}
 import iceberglite.scan.{RandomHistory, SnapshotRange}
 import iceberglite.spark.SharedSession
 import iceberglite.spark.error.Causes
@@ -99,7 +99,7 @@ class ChangelogSuite extends AnyFunSuite with SharedSession {
   for (version <- Seq(V1, V2, V3))
     test(
       s"the changes of a commit turn the rows before the commit into the rows after it, v$version",
-      MoreRoundsTag +: Sampling.sampledUnless(version == V3): _*
+      MoreRoundsInSlowTierTag +: Sampling.slowInSomeRunsUnless(version == V3): _*
     ) {
       (0 until Fuzz.rounds(if (version == V1) 1 else 2)).foreach { round =>
         val clue = s"seed ${Fuzz.seed + 100 + round}"
@@ -125,21 +125,25 @@ class ChangelogSuite extends AnyFunSuite with SharedSession {
     sql(s"CREATE TABLE $table (id bigint, category string) USING iceberg PARTITIONED BY (category)")
     sql(s"INSERT INTO $table SELECT id, concat('c', id % 3) FROM range(20)")
     sql(s"INSERT INTO $table SELECT id, concat('c', id % 3) FROM range(20, 30)")
-    sql(s"DELETE FROM ${peer(table)} WHERE id % 5 = 1")
-    sql(s"UPDATE ${peer(table)} SET id = id + 100 WHERE category = 'c1'")
+    sql(s"DELETE FROM ${inApacheIceberg(table)} WHERE id % 5 = 1")
+    sql(s"UPDATE ${inApacheIceberg(table)} SET id = id + 100 WHERE category = 'c1'")
     val name = table.stripPrefix("lite.")
     sql(s"CALL ice.system.rewrite_data_files(table => '$name', options => map('rewrite-all', 'true'))")
-    sql(s"INSERT OVERWRITE ${peer(table)} VALUES (1, 'c1')")
-    sql(s"DELETE FROM ${peer(table)} WHERE category = 'c1'")
+    sql(s"INSERT OVERWRITE ${inApacheIceberg(table)} VALUES (1, 'c1')")
+    sql(s"DELETE FROM ${inApacheIceberg(table)} WHERE category = 'c1'")
     sql(s"REFRESH TABLE $table")
     val query = s"SELECT id, category, $changeColumns FROM %s.changes"
-    assert(sorted(query.format(table)) == sorted(query.format(peer(table))))
+    assert(sorted(query.format(table)) == sorted(query.format(inApacheIceberg(table))))
     def read(format: String, name: String, options: Map[String, String]): Seq[String] =
       spark.read.format(format).options(options).load(name).collect().map(_.toString).sorted.toSeq
     snapshots(table).map(_.snapshotId.toString).sliding(3).foreach { part =>
       val options = Map("start-snapshot-id" -> part.head, "end-snapshot-id" -> part.last)
-      assert(read("iceberg-lite", table, options) == read("iceberg", peer(table), options))
-      assert(read("iceberg-lite", s"$table.changes", options) == read("iceberg", s"${peer(table)}.changes", options))
+      assert(read("iceberg-lite", table, options) == read("iceberg", inApacheIceberg(table), options))
+      assert(read("iceberg-lite", s"$table.changes", options) == read(
+        "iceberg",
+        s"${inApacheIceberg(table)}.changes",
+        options
+      ))
     }
   }
 
@@ -261,11 +265,11 @@ class ChangelogSuite extends AnyFunSuite with SharedSession {
     val table = newTable()
     sql(s"CREATE TABLE $table (id bigint, v string) USING iceberg TBLPROPERTIES ('format-version' = '3')")
     sql(s"INSERT INTO $table SELECT id, 'old' FROM range(0, 6, 1, 1)")
-    sql(s"UPDATE ${peer(table)} SET v = 'new' WHERE id = 2")
-    sql(s"DELETE FROM ${peer(table)} WHERE id = 3")
+    sql(s"UPDATE ${inApacheIceberg(table)} SET v = 'new' WHERE id = 2")
+    sql(s"DELETE FROM ${inApacheIceberg(table)} WHERE id = 3")
     sql(s"REFRESH TABLE $table")
     val query = s"SELECT id, v, $changeColumns FROM %s.changes"
-    assert(sorted(query.format(table)) == sorted(query.format(peer(table))))
+    assert(sorted(query.format(table)) == sorted(query.format(inApacheIceberg(table))))
     assert(rows(s"SELECT * FROM $table.changes WHERE _change_ordinal = 1").size == 12)
     val changed = sorted(
       s"""SELECT id, v, _change_type, _change_ordinal FROM (
@@ -281,7 +285,7 @@ class ChangelogSuite extends AnyFunSuite with SharedSession {
     val properties = "'format-version' = '3', 'write.delete.mode' = 'merge-on-read'"
     sql(s"CREATE TABLE $table (id bigint, s struct<a: int>) USING iceberg TBLPROPERTIES ($properties)")
     sql(s"INSERT INTO $table SELECT id, named_struct('a', CAST(id AS int)) FROM range(0, 100, 1, 1)")
-    Seq(7, 8, 9).foreach(digit => sql(s"DELETE FROM ${peer(table)} WHERE id % 10 = $digit"))
+    Seq(7, 8, 9).foreach(digit => sql(s"DELETE FROM ${inApacheIceberg(table)} WHERE id % 10 = $digit"))
     sql(s"REFRESH TABLE $table")
     val frame = sql(s"SELECT id, s.a, _change_ordinal FROM $table.changes WHERE _change_type = 'DELETE'")
     val expected = for (digit <- 7 to 9; tens <- 0 until 10) yield Row(tens * 10L + digit, tens * 10 + digit, digit - 6)
@@ -324,8 +328,8 @@ class ChangelogSuite extends AnyFunSuite with SharedSession {
         .map { case (key, value) => s"write.parquet.row-group-$key" -> value }
     val assignments = properties.map { case (key, value) => s"'$key' = '$value'" }.mkString(", ")
     sql(s"CREATE TABLE $table (id bigint, v string) USING iceberg TBLPROPERTIES ($assignments)")
-    sql(s"INSERT INTO ${peer(table)} SELECT id, uuid() FROM range(0, 5000, 1, 1)")
-    sql(s"DELETE FROM ${peer(table)} WHERE id IN (0, 2500, 2501, 4999)")
+    sql(s"INSERT INTO ${inApacheIceberg(table)} SELECT id, uuid() FROM range(0, 5000, 1, 1)")
+    sql(s"DELETE FROM ${inApacheIceberg(table)} WHERE id IN (0, 2500, 2501, 4999)")
     sql(s"REFRESH TABLE $table")
     val file = rows(s"SELECT file_path, size(split_offsets) FROM $table.files WHERE content = 0").head
     val damagedGroups = damageRowGroupsWithout(Seq(0L, 2500L, 2501L, 4999L), file.getString(0))

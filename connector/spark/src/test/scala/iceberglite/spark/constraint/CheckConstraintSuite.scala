@@ -86,7 +86,7 @@ class CheckConstraintSuite extends AnyFunSuite with ConstraintFixture {
   test("unchanged and deleted rows are not checked, so invalid rows of another engine do not block statements", Slow) {
     for (mode <- Seq("copy-on-write", "merge-on-read")) {
       val t = constrained(mode)
-      sql(s"INSERT INTO ${peer(t)} VALUES (7, -7), (8, -8), (9, 9)")
+      sql(s"INSERT INTO ${inApacheIceberg(t)} VALUES (7, -7), (8, -8), (9, 9)")
       sql(s"REFRESH TABLE $t")
       sql(s"DELETE FROM $t WHERE id = 8")
       sql(s"UPDATE $t SET n = 10 WHERE id = 9")

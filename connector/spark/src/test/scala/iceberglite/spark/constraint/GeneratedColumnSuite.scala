@@ -325,8 +325,8 @@ class GeneratedColumnSuite extends AnyFunSuite with ConstraintFixture {
 
   test("Apache Iceberg reads and writes the table, keeps the expression, and does not check it") {
     val t = doubled()
-    assert(sorted(s"SELECT * FROM ${peer(t)}") == Seq("[1,10,20]", "[2,null,null]"))
-    sql(s"INSERT INTO ${peer(t)} VALUES (3, 30, 7)")
+    assert(sorted(s"SELECT * FROM ${inApacheIceberg(t)}") == Seq("[1,10,20]", "[2,null,null]"))
+    sql(s"INSERT INTO ${inApacheIceberg(t)} VALUES (3, 30, 7)")
     sql(s"REFRESH TABLE $t")
     assert(generatedIn(t) == Seq("twice" -> "n * 2") && count(t, "twice = 7") == 1)
     assertMismatch(t, "twice = 7, n = 30")(sql(s"UPDATE $t SET id = 30 WHERE id = 3"))

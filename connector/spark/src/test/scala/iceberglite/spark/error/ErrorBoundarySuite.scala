@@ -11,7 +11,7 @@ import org.apache.spark.sql.AnalysisException
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
-import iceberglite.{MoreRounds, Sampling}
+import iceberglite.{MoreRoundsInSlowTier, Sampling}
 import iceberglite.spark.SharedSession
 import iceberglite.spec.IcebergError
 import iceberglite.table.KnownProperties
@@ -23,7 +23,7 @@ import iceberglite.table.KnownProperties
  * change the storage, the statement must succeed when it is repeated. The tests run a sample of the statements and
  * calls.
  */
-@MoreRounds
+@MoreRoundsInSlowTier
 class ErrorBoundarySuite extends AnyFunSuite with ErrorBoundaryFixture {
   private val casesPerGroup = if (Sampling.isFast) 2 else if (Sampling.isOff) Int.MaxValue else 6
   private val faultsPerCase = if (Sampling.isFast) 1 else if (Sampling.isOff) Int.MaxValue else 2

@@ -16,7 +16,7 @@ class ColumnNameStatisticsSuite extends AnyFunSuite with StatementFixture {
       s"INSERT INTO $t SELECT ${names.map(_ => "CAST(id AS INT)").mkString(", ")}, named_struct('x.y', CAST(id AS " +
         "INT)) FROM range(5, 15, 1, 1)"
     )
-    for (table <- Seq(t, peer(t)); name <- names) {
+    for (table <- Seq(t, inApacheIceberg(t)); name <- names) {
       val metrics = s"readable_metrics.`$name`"
       val row = rows(
         s"SELECT $metrics.lower_bound, $metrics.upper_bound, $metrics.value_count FROM $table.files"

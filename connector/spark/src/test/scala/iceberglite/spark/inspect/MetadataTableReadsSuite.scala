@@ -48,13 +48,13 @@ class MetadataTableReadsSuite extends AnyFunSuite with SharedSession {
     format <- formats
   } test(s"position_deletes has the rows of Apache Iceberg: version $version, $format", tiers(format): _*) {
     val t = create("format-version" -> version, "write.format.default" -> format)
-    val expected = sortedRows(read(s"${peer(t)}.position_deletes"))
+    val expected = sortedRows(read(s"${inApacheIceberg(t)}.position_deletes"))
     assert(expected.size == 5)
     assert(sortedRows(read(s"$t.position_deletes")) == expected)
     assert(sortedRows(read(s"$t.position_deletes", byTasks: _*)) == expected)
     for (filter <- Seq("pos > 0", "partition.s = 'p1'", "spec_id = 1", "file_path LIKE '%s=p2%'", "row IS NULL")) {
       val filtered = read(s"$t.position_deletes").where(filter)
-      assert(sortedRows(filtered) == sortedRows(read(s"${peer(t)}.position_deletes").where(filter)), filter)
+      assert(sortedRows(filtered) == sortedRows(read(s"${inApacheIceberg(t)}.position_deletes").where(filter)), filter)
     }
     assert(read(s"$t.position_deletes").select("pos").distinct().count() > 1)
   }
@@ -77,7 +77,7 @@ class MetadataTableReadsSuite extends AnyFunSuite with SharedSession {
     for ((name, filter) <- Sampling.pairs(names, filters, "filters of metadata tables of files"))
       withClue(s"$name: $filter: ") {
         def rowsOf(frame: DataFrame): Seq[String] = sortedRows(frame.where(filter).selectExpr(columns: _*))
-        val expected = rowsOf(read(s"${peer(table)}.$name"))
+        val expected = rowsOf(read(s"${inApacheIceberg(table)}.$name"))
         assert(rowsOf(read(s"$table.$name")) == expected)
         assert(rowsOf(read(s"$table.$name", byTasks: _*)) == expected)
       }
@@ -89,7 +89,7 @@ class MetadataTableReadsSuite extends AnyFunSuite with SharedSession {
     val filters = Seq("status = 1", "data_file.content = 1", "data_file.partition.s = 'p0'", "sequence_number > 2")
     for (name <- Seq("entries", "all_entries"); filter <- filters) withClue(s"$name: $filter: ") {
       def rowsOf(frame: DataFrame): Seq[String] = sortedRows(frame.where(filter).selectExpr(columns: _*))
-      val expected = rowsOf(read(s"${peer(table)}.$name"))
+      val expected = rowsOf(read(s"${inApacheIceberg(table)}.$name"))
       assert(rowsOf(read(s"$table.$name")) == expected)
       assert(rowsOf(read(s"$table.$name", byTasks: _*)) == expected)
     }
@@ -113,7 +113,9 @@ class MetadataTableReadsSuite extends AnyFunSuite with SharedSession {
     assert(tasksOf(read(s"$table.files", "data-planning-mode" -> "distributed")).contains(1))
     val t = create("read.split.metadata-target-size" -> "1")
     assert(tasksOf(read(s"$t.entries")).exists(_ > 1))
-    assert(sortedRows(read(s"$t.entries").select("status")) == sortedRows(read(s"${peer(t)}.entries").select("status")))
+    assert(sortedRows(read(s"$t.entries").select("status")) == sortedRows(
+      read(s"${inApacheIceberg(t)}.entries").select("status")
+    ))
   }
 
   test("tasks produce the rows of partitions, manifests and all_manifests above the size, as the driver does") {
@@ -122,16 +124,16 @@ class MetadataTableReadsSuite extends AnyFunSuite with SharedSession {
       assert(expected.size > 1 && tasksOf(read(s"$table.$name")).isEmpty)
       assert(tasksOf(read(s"$table.$name", "split-size" -> "1")).exists(_ > 0))
       assert(sortedRows(read(s"$table.$name", "split-size" -> "1")) == expected)
-      val names = read(s"${peer(table)}.$name").columns.toSeq
+      val names = read(s"${inApacheIceberg(table)}.$name").columns.toSeq
       def rowsOf(frame: DataFrame): Seq[String] = sortedRows(frame.selectExpr(names: _*))
-      assert(rowsOf(read(s"$table.$name", byTasks: _*)) == rowsOf(read(s"${peer(table)}.$name")))
+      assert(rowsOf(read(s"$table.$name", byTasks: _*)) == rowsOf(read(s"${inApacheIceberg(table)}.$name")))
     }
     val snapshots = read(s"$table.snapshots").count().toInt
     assert(tasksOf(read(s"$table.all_manifests", byTasks: _*)).contains(snapshots))
     assert(tasksOf(read(s"$table.manifests", byTasks: _*)).contains(1))
     for (filter <- Seq("partition.s = 'p1'", "partition.s IS NULL", "spec_id = 1", "record_count > 5")) {
       val filtered = read(s"$table.partitions", byTasks: _*).where(filter)
-      assert(sortedRows(filtered) == sortedRows(read(s"${peer(table)}.partitions").where(filter)), filter)
+      assert(sortedRows(filtered) == sortedRows(read(s"${inApacheIceberg(table)}.partitions").where(filter)), filter)
     }
   }
 
@@ -167,7 +169,7 @@ class MetadataTableReadsSuite extends AnyFunSuite with SharedSession {
     val time = first.getTimestamp(1).getTime.toString
     sql(s"ALTER TABLE $table CREATE OR REPLACE TAG v1 AS OF VERSION $id")
     sql(s"ALTER TABLE $table CREATE OR REPLACE BRANCH b1 AS OF VERSION $id")
-    val expected = sortedRows(read(s"${peer(table)}.files", "snapshot-id" -> id).select("file_path"))
+    val expected = sortedRows(read(s"${inApacheIceberg(table)}.files", "snapshot-id" -> id).select("file_path"))
     assert(expected.nonEmpty)
     for (option <- Seq("snapshot-id" -> id, "as-of-timestamp" -> time, "tag" -> "v1", "branch" -> "b1"))
       withClue(s"$option: ") {

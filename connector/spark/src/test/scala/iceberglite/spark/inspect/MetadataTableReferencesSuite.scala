@@ -6,7 +6,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.spark.SharedSession
 
 /**
- * Checks reads of metadata tables at a branch, tag or snapshot. `peer(t)` is the same table in Apache Iceberg's
+ * Checks reads of metadata tables at a branch, tag or snapshot. `inApacheIceberg(t)` is the same table in Apache Iceberg's
  * catalog.
  */
 class MetadataTableReferencesSuite extends AnyFunSuite with SharedSession {
@@ -29,7 +29,7 @@ class MetadataTableReferencesSuite extends AnyFunSuite with SharedSession {
     assert(paths(s"$t.data_files", "branch" -> "work") == onBranch)
     Seq("tag" -> "v1", "snapshot-id" -> first).foreach { option =>
       assert(paths(s"$t.files", option).size == 1)
-      assert(paths(s"$t.files", option) == paths(s"${peer(t)}.files", option))
+      assert(paths(s"$t.files", option) == paths(s"${inApacheIceberg(t)}.files", option))
     }
     Seq("snapshots", "refs", "history").foreach { view =>
       val error = intercept[AnalysisException](spark.read.option("branch", "work").table(s"$t.$view").collect())

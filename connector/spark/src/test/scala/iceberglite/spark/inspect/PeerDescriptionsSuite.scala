@@ -30,7 +30,7 @@ class PeerDescriptionsSuite extends AnyFunSuite with SharedSession {
 
   private def create(statements: Seq[String]): String = {
     val t = newTable()
-    statements.foreach(s => sql(s.replace("{t}", peer(t))))
+    statements.foreach(s => sql(s.replace("{t}", inApacheIceberg(t))))
     t
   }
 
@@ -49,7 +49,7 @@ class PeerDescriptionsSuite extends AnyFunSuite with SharedSession {
     val differences = for {
       t <- tables.map(create)
       table <- MetadataTables.all.filterNot(onlyOurs).map(_.name) :+ ChangelogTable.Name
-      (ours, theirs) = (schema(s"$t.$table"), schema(s"${peer(t)}.$table"))
+      (ours, theirs) = (schema(s"$t.$table"), schema(s"${inApacheIceberg(t)}.$table"))
       if ours != theirs
     } yield s"$table: ${ours.diff(theirs).mkString(", ")} instead of ${theirs.diff(ours).mkString(", ")}"
     assert(differences.isEmpty, differences.mkString("\n", "\n", ""))
@@ -70,9 +70,9 @@ class PeerDescriptionsSuite extends AnyFunSuite with SharedSession {
     ).foreach { order =>
       sql(s"REFRESH TABLE $t")
       sql(s"ALTER TABLE $t WRITE ORDERED BY $order")
-      sql(s"REFRESH TABLE ${peer(t)}")
+      sql(s"REFRESH TABLE ${inApacheIceberg(t)}")
       def described(table: String): String = rows(s"SHOW TBLPROPERTIES $table ('sort-order')").head.getString(1)
-      assert(described(t) == described(peer(t)), order)
+      assert(described(t) == described(inApacheIceberg(t)), order)
     }
   }
 
@@ -82,8 +82,8 @@ class PeerDescriptionsSuite extends AnyFunSuite with SharedSession {
         rows(s"DESCRIBE TABLE $table").map(_.toString.replace("lite.", "ice.")).filter(_.contains("Part"))
       def statement(table: String): Option[String] = rows(s"SHOW CREATE TABLE $table").head.getString(0)
         .split('\n').find(_.startsWith("PARTITIONED BY"))
-      assert(described(t) == described(peer(t)))
-      assert(statement(t) == statement(peer(t)))
+      assert(described(t) == described(inApacheIceberg(t)))
+      assert(statement(t) == statement(inApacheIceberg(t)))
     }
   }
 

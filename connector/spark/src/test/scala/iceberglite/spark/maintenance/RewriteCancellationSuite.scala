@@ -81,7 +81,7 @@ class RewriteCancellationSuite extends AnyFunSuite with StatementFixture with Ev
     }
     assert(cancelled.contains(true))
     assert(count(s"$t.snapshots") == snapshots + cancelled.count(!_))
-    sql(s"REFRESH TABLE ${peer(t)}")
-    assert(contents(peer(t)) == before)
+    sql(s"REFRESH TABLE ${inApacheIceberg(t)}")
+    assert(contents(inApacheIceberg(t)) == before)
   }
 }

@@ -89,7 +89,7 @@ class RewriteFailureSuite extends AnyFunSuite with StatementFixture {
 
   test("if the removal of dangling deletes fails, the error contains the result of the rewrite") {
     val t = filled(2, "merge-on-read")
-    new PeerEqualityDeletes(spark, peer(t)).commit(Seq("id"))(Seq(1L), Seq(700L))
+    new PeerEqualityDeletes(spark, inApacheIceberg(t)).commit(Seq("id"))(Seq(1L), Seq(700L))
     sql(s"REFRESH TABLE $t")
     val expected = sorted(s"SELECT * FROM $t")
     val table = live(t)

@@ -37,10 +37,12 @@ class AddFilesSuite extends AnyFunSuite with ImportFixture {
   ): String = {
     val (ours, theirs) = (created(columns, clauses), created(columns, clauses))
     val result = addFiles(ours, source, arguments: _*)
-    val expected = addFiles(peer(theirs), source, arguments: _*)
+    val expected = addFiles(inApacheIceberg(theirs), source, arguments: _*)
     assert(result.map(_.getLong(0)) == expected.map(_.getLong(0)))
     assert(fileEntries(ours, compared: _*) == fileEntries(theirs, compared: _*))
-    assert(allRows(ours) == allRows(peer(theirs)) && allRows(peer(ours)) == allRows(peer(theirs)))
+    assert(allRows(ours) == allRows(inApacheIceberg(theirs)) && allRows(inApacheIceberg(ours)) == allRows(
+      inApacheIceberg(theirs)
+    ))
     ours
   }
 
@@ -82,7 +84,7 @@ class AddFilesSuite extends AnyFunSuite with ImportFixture {
   test("ORC files have the counts and bounds that Apache Iceberg reads from the footers", Slow) {
     val source = this.source("orc", written("orc")(allTypes))
     val (ours, theirs) = (created(columns), created(columns))
-    assert(addFiles(ours, source).map(_.getLong(0)) == addFiles(peer(theirs), source).map(_.getLong(0)))
+    assert(addFiles(ours, source).map(_.getLong(0)) == addFiles(inApacheIceberg(theirs), source).map(_.getLong(0)))
     assert(fileEntries(ours) == fileEntries(theirs))
     // Only columns outside of structs are compared. Apache Iceberg also has counts for structs themselves, and does not
     // count the fields of a null struct as null.
@@ -91,7 +93,7 @@ class AddFilesSuite extends AnyFunSuite with ImportFixture {
       yield s"readable_metrics.$c.$m"
     assert(fileEntries(ours, compared: _*) == fileEntries(theirs, compared: _*))
     assert(fileEntries(ours, "readable_metrics.i.upper_bound").forall(!_.contains("null")))
-    assert(allRows(ours) == allRows(peer(theirs)))
+    assert(allRows(ours) == allRows(inApacheIceberg(theirs)))
   }
 
   test("bounds of floating point columns in ORC files are not used if a value is NaN") {
@@ -249,7 +251,7 @@ class AddFilesSuite extends AnyFunSuite with ImportFixture {
     assert(count(t) == 20)
     // Duplicates of files that Apache Iceberg has added are found too.
     val theirs = created("id BIGINT")
-    addFiles(peer(theirs), source("parquet", directory))
+    addFiles(inApacheIceberg(theirs), source("parquet", directory))
     sql(s"REFRESH TABLE $theirs")
     assert(failed(theirs, source("parquet", directory)).contains("already in the table"))
   }
@@ -298,12 +300,15 @@ class AddFilesSuite extends AnyFunSuite with ImportFixture {
       created("id BIGINT, p STRING, q INT", s"PARTITIONED BY (p, q) TBLPROPERTIES ('format-version' = '$version')")
     for (version <- Seq(1, 2)) {
       val (ours, theirs) = (table(version), table(version))
-      assert(addFiles(ours, source("parquet", directory)) == addFiles(peer(theirs), source("parquet", directory)))
+      assert(addFiles(ours, source("parquet", directory)) == addFiles(
+        inApacheIceberg(theirs),
+        source("parquet", directory)
+      ))
     }
     val t = table(3)
     assert(addFiles(t, source("parquet", directory)).map(_.isNullAt(1)) == Seq(true))
     assert(sorted(s"SELECT _row_id FROM $t") == (0 until 40).map(i => s"[$i]").sorted)
-    assert(sorted(s"SELECT id, p, q FROM ${peer(t)}") == partitioned.collect().map(_.toString).toSeq.sorted)
+    assert(sorted(s"SELECT id, p, q FROM ${inApacheIceberg(t)}") == partitioned.collect().map(_.toString).toSeq.sorted)
   }
 
   test("50 files are added with the metrics of Apache Iceberg, and the error for a damaged one names it", Slow) {
@@ -348,7 +353,7 @@ class AddFilesSuite extends AnyFunSuite with ImportFixture {
           (t, this.source("parquet", plain.resolve("missing")), Nil, "There is no such file or directory"),
           (t, s"parquet.`${live(t).location}/data`", Nil, "itself has written"),
           (t, "default.nothing", Nil, "Table not found: default.nothing"),
-          (t, peer(t), Nil, "The source must be a table of the catalog spark_catalog"),
+          (t, inApacheIceberg(t), Nil, "The source must be a table of the catalog spark_catalog"),
           (t, view, Nil, "It is a view"),
           (t, "csv.`/data`", Nil, "not found")
         )

@@ -68,7 +68,7 @@ class CloneSuite extends AnyFunSuite with StatementFixture {
   for (version <- Seq(1, 2, 3))
     test(
       s"a clone has the rows, row ids and definition of its source, and no copied files, version $version",
-      Sampling.sampledUnless(version == 3): _*
+      Sampling.slowInSomeRunsUnless(version == 3): _*
     ) {
       val t = source(version)
       val before = allFiles(t)
@@ -80,7 +80,7 @@ class CloneSuite extends AnyFunSuite with StatementFixture {
         Seq("data_files", "delete_files").map(files => count(s"$t.$files")))
       val query = s"SELECT *${lineage(version)} FROM "
       assert(sorted(query + c) == sorted(query + t))
-      assert(sorted(s"SELECT id, n FROM ${peer(c)}") == sorted(s"SELECT id, n FROM $t"))
+      assert(sorted(s"SELECT id, n FROM ${inApacheIceberg(c)}") == sorted(s"SELECT id, n FROM $t"))
       assert(to.schemas == from.schemas && to.currentSchemaId == from.currentSchemaId)
       assert(to.specs == from.specs && to.spec == from.spec && to.sortOrder == from.sortOrder)
       assert(to.lastColumnId == from.lastColumnId && to.nextRowId == from.nextRowId && to.uuid != from.uuid)
@@ -102,10 +102,13 @@ class CloneSuite extends AnyFunSuite with StatementFixture {
       assert(allFiles(t) == files && sorted(s"SELECT * FROM $t") == rowsBefore)
       val own = rows(s"SELECT file_path FROM $c.files").map(_.getString(0)).filter(_.startsWith(live(c).location))
       assert(own.size >= 2)
-      sql(s"REFRESH TABLE ${peer(c)}")
-      sql(s"INSERT INTO ${peer(c)} VALUES (1001, 1, 'y')")
+      sql(s"REFRESH TABLE ${inApacheIceberg(c)}")
+      sql(s"INSERT INTO ${inApacheIceberg(c)} VALUES (1001, 1, 'y')")
       sql(s"REFRESH TABLE $c")
-      assert(sorted(s"SELECT * FROM $c") == sorted(s"SELECT * FROM ${peer(c)}") && count(c, "id >= 1000") == 2)
+      assert(sorted(s"SELECT * FROM $c") == sorted(s"SELECT * FROM ${inApacheIceberg(c)}") && count(
+        c,
+        "id >= 1000"
+      ) == 2)
       if (version == 3) assert(rows(s"SELECT _row_id FROM $c").distinct.size == count(c))
       sql(s"INSERT INTO $t VALUES (2000, 1, 'z')")
       assert(count(c, "id = 2000") == 0)
@@ -115,7 +118,7 @@ class CloneSuite extends AnyFunSuite with StatementFixture {
   for ((from, to) <- Seq("lite" -> "lite", "lite" -> "litejdbc", "litejdbc" -> "litejdbc"))
     test(
       s"dropping, expiring and removing orphans of a clone never deletes files of the source, $from to $to",
-      Sampling.sampledUnless(from != to): _*
+      Sampling.slowInSomeRunsUnless(from != to): _*
     ) {
       val t = source(2, from)
       def cloned(): String = {
@@ -219,7 +222,7 @@ class CloneSuite extends AnyFunSuite with StatementFixture {
     sql(s"ALTER TABLE $c ADD COLUMN y INT")
     assert(live(c).schema.fields.last.id == from.lastColumnId + 1)
     assert(sorted(s"SELECT * FROM $c WHERE p = 2") == Seq("[2,2,null]"))
-    assert(sorted(s"SELECT id FROM ${peer(c)} WHERE p = 3") == Seq("[3]"))
+    assert(sorted(s"SELECT id FROM ${inApacheIceberg(c)} WHERE p = 3") == Seq("[3]"))
   }
 
   test("a table without snapshots is cloned, and rows from before version 3 get row ids with the next commit", Slow) {

@@ -33,7 +33,7 @@ class ColumnCopySuite extends AnyFunSuite with RewriteFixture {
     val definitions = values.zipWithIndex.map { case ((dataType, _), i) => s"c$i $dataType" }.mkString(", ")
     val t = create(s"id BIGINT, $definitions", version, "copy-on-write", "write.distribution-mode" -> "none")
     val row = values.map { case (dataType, value) => s"IF(id % 5 = 0, NULL, CAST($value AS $dataType))" }.mkString(", ")
-    val (target, rows) = (if (byPeer) peer(t) else t, 1200 / files)
+    val (target, rows) = (if (byPeer) inApacheIceberg(t) else t, 1200 / files)
     for (i <- 0 until files)
       sql(s"INSERT INTO $target SELECT id, $row FROM range(${i * rows}, ${(i + 1) * rows}, 1, 1)")
     sql(s"REFRESH TABLE $t")
@@ -54,8 +54,8 @@ class ColumnCopySuite extends AnyFunSuite with RewriteFixture {
       val t = table(version, files = 4, byPeer)
       val before = contents(t, version)
       assert(counts(call(t, "options => map('min-input-files', '2')")).take(2) == Seq(4, 1))
-      sql(s"REFRESH TABLE ${peer(t)}")
-      assert(contents(t, version) == before && contents(peer(t), version) == before)
+      sql(s"REFRESH TABLE ${inApacheIceberg(t)}")
+      assert(contents(t, version) == before && contents(inApacheIceberg(t), version) == before)
       val Seq(copied) = metrics(t)
       val Seq(expected) = metrics(table(version, files = 1))
       // In version 3, copied files also have metrics of row ids and sequence numbers, which new files do not have.
@@ -74,14 +74,14 @@ class ColumnCopySuite extends AnyFunSuite with RewriteFixture {
 
   test("stored and inherited row lineage is kept when files with both are copied", Slow) {
     val t = table(3, files = 4)
-    sql(s"UPDATE ${peer(t)} SET c1 = 7 WHERE id % 100 = 1 AND id < 400")
-    sql(s"INSERT INTO ${peer(t)} SELECT * FROM ${peer(t)} WHERE id < 300")
+    sql(s"UPDATE ${inApacheIceberg(t)} SET c1 = 7 WHERE id % 100 = 1 AND id < 400")
+    sql(s"INSERT INTO ${inApacheIceberg(t)} SELECT * FROM ${inApacheIceberg(t)} WHERE id < 300")
     sql(s"REFRESH TABLE $t")
     val order = "SELECT *, _row_id, _last_updated_sequence_number FROM %s ORDER BY _row_id"
     val before = rows(order.format(t))
     call(t, "options => map('rewrite-all', 'true')")
-    sql(s"REFRESH TABLE ${peer(t)}")
-    assert(rows(order.format(t)) == before && rows(order.format(peer(t))) == before)
+    sql(s"REFRESH TABLE ${inApacheIceberg(t)}")
+    assert(rows(order.format(t)) == before && rows(order.format(inApacheIceberg(t))) == before)
   }
 
   test("bin-packing after a change of the schema keeps the rows, although columns cannot be copied", Slow) {
@@ -90,8 +90,8 @@ class ColumnCopySuite extends AnyFunSuite with RewriteFixture {
       sql(s"ALTER TABLE $t $change")
       val before = contents(t, 2)
       assert(counts(call(t, "options => map('min-input-files', '2')")).take(2) == Seq(4, 1), change)
-      sql(s"REFRESH TABLE ${peer(t)}")
-      assert(contents(t, 2) == before && contents(peer(t), 2) == before, change)
+      sql(s"REFRESH TABLE ${inApacheIceberg(t)}")
+      assert(contents(t, 2) == before && contents(inApacheIceberg(t), 2) == before, change)
     }
   }
 }

@@ -24,15 +24,15 @@ class ComputeTableStatsSuite extends AnyFunSuite with StatementFixture {
       "timestamp_seconds(id % 1234), CAST(timestamp_seconds(id % 77) AS TIMESTAMP_NTZ), id % 3 = 0, " +
       "named_struct('x', 1) FROM range(0, 20000, 1, 4)")
     sql(s"INSERT INTO $t (i) VALUES (NULL), (-5)")
-    sql(s"DELETE FROM ${peer(t)} WHERE l = 3")
+    sql(s"DELETE FROM ${inApacheIceberg(t)} WHERE l = 3")
     sql(s"REFRESH TABLE $t")
     t
   }
 
   /** Returns the numbers of distinct values in the statistics file of the current snapshot, by field id. */
   private def distinctValues(t: String): Map[Int, String] = {
-    sql(s"REFRESH TABLE ${peer(t)}")
-    val table = Spark3Util.loadIcebergTable(spark, peer(t))
+    sql(s"REFRESH TABLE ${inApacheIceberg(t)}")
+    val table = Spark3Util.loadIcebergTable(spark, inApacheIceberg(t))
     table.statisticsFiles.asScala.filter(_.snapshotId == table.currentSnapshot.snapshotId).flatMap(
       _.blobMetadata.asScala
     )
@@ -50,7 +50,7 @@ class ComputeTableStatsSuite extends AnyFunSuite with StatementFixture {
     assert(call(t).map(_.endsWith(".stats")) == Seq(true))
     val ours = distinctValues(t)
     assert(ours.size == 11 && ours(1) == "701" && ours(3) == "5")
-    assert(call(peer(t)).size == 1)
+    assert(call(inApacheIceberg(t)).size == 1)
     val theirs = distinctValues(t)
     // Column 2 is compared separately: above 4,096 distinct values, a sketch gives an estimate, which depends on the
     // order of the rows.

@@ -65,14 +65,15 @@ class CreateChangelogViewSuite extends AnyFunSuite with SharedSession with Adapt
     (0 until 5).foreach { step =>
       val (from, divisor) = (random.nextInt(10), 2 + random.nextInt(3))
       random.nextInt(5) match {
-        case 0 => sql(s"DELETE FROM ${peer(table)} WHERE id % $divisor = 1")
-        case 1 => sql(s"UPDATE ${peer(table)} SET d = d + 1 WHERE id % $divisor = 0")
-        case 2 => sql(s"UPDATE ${peer(table)} SET s = NULL WHERE id IN ($from, ${from + 1})")
-        case 3 => sql(s"MERGE INTO ${peer(table)} t USING (SELECT INT(id) id FROM range($from, ${from + 4})) s " +
+        case 0 => sql(s"DELETE FROM ${inApacheIceberg(table)} WHERE id % $divisor = 1")
+        case 1 => sql(s"UPDATE ${inApacheIceberg(table)} SET d = d + 1 WHERE id % $divisor = 0")
+        case 2 => sql(s"UPDATE ${inApacheIceberg(table)} SET s = NULL WHERE id IN ($from, ${from + 1})")
+        case 3 =>
+          sql(s"MERGE INTO ${inApacheIceberg(table)} t USING (SELECT INT(id) id FROM range($from, ${from + 4})) s " +
             "ON t.id = s.id WHEN MATCHED AND t.id % 3 = 0 THEN DELETE " +
             s"WHEN MATCHED THEN UPDATE SET d = $step " +
             "WHEN NOT MATCHED THEN INSERT (id, part, d, s, l) VALUES (s.id, 'p0', -0.5, NULL, NULL)")
-        case 4 => sql(s"INSERT OVERWRITE ${peer(table)} ${source(from, from + 5)}")
+        case 4 => sql(s"INSERT OVERWRITE ${inApacheIceberg(table)} ${source(from, from + 5)}")
       }
     }
     sql(s"INSERT INTO $table ${source(2000, 2001)}")
@@ -89,7 +90,7 @@ class CreateChangelogViewSuite extends AnyFunSuite with SharedSession with Adapt
       for (mode <- Seq("net_changes => false", "net_changes => true", "identifier_columns => array('id')")) {
         val result = asText(view(table, mode, part))
         val clue = s"seed ${Fuzz.seed + round} $mode ${all.map(_.operation)}"
-        assert(result == asText(view(peer(table), mode, part)), clue)
+        assert(result == asText(view(inApacheIceberg(table), mode, part)), clue)
         assert(result.nonEmpty)
       }
     }
@@ -100,15 +101,15 @@ class CreateChangelogViewSuite extends AnyFunSuite with SharedSession with Adapt
     sql(s"CREATE TABLE $table (id INT, v STRING) USING iceberg")
     Seq("(1, 'a'), (1, 'a'), (2, 'b')", "(1, 'a'), (3, 'c')", "(2, 'b'), (2, 'b')", "(1, 'a')").foreach { values =>
       sql(s"INSERT INTO $table SELECT /*+ COALESCE(1) */ * FROM VALUES $values")
-      sql(s"DELETE FROM ${peer(table)} WHERE id = 3")
+      sql(s"DELETE FROM ${inApacheIceberg(table)} WHERE id = 3")
       sql(s"REFRESH TABLE $table")
     }
     sql(s"INSERT OVERWRITE $table SELECT /*+ COALESCE(1) */ * FROM VALUES (1, 'a'), (2, 'b'), (2, 'b')")
     for (start <- None +: Seq(0, 3).map(i => Some(snapshots(table)(i)))) {
       val options = Seq("net_changes => true", range(start, snapshots(table).last))
-      assert(asText(view(table, options: _*)) == asText(view(peer(table), options: _*)), options)
+      assert(asText(view(table, options: _*)) == asText(view(inApacheIceberg(table), options: _*)), options)
     }
-    assert(asText(view(table)) == asText(view(peer(table))))
+    assert(asText(view(table)) == asText(view(inApacheIceberg(table))))
   }
 
   private val columns = "id, category, note"
@@ -170,7 +171,7 @@ class CreateChangelogViewSuite extends AnyFunSuite with SharedSession with Adapt
     sql(s"INSERT INTO $table SELECT /*+ COALESCE(1) */ id, 'old', id, NULL, NULL, map('a', 0.0) FROM " +
       "(SELECT CAST(id AS INT) id FROM range(4))")
     sql(s"ALTER TABLE $table SET IDENTIFIER FIELDS id")
-    sql(s"UPDATE ${peer(table)} SET m = map('a', double('-0')) WHERE id IN (1, 2)")
+    sql(s"UPDATE ${inApacheIceberg(table)} SET m = map('a', double('-0')) WHERE id IN (1, 2)")
     sql(s"REFRESH TABLE $table")
     val updates = view(table, "compute_updates => true").where("_change_ordinal > 0")
     val rowsAfter = Seq(1, 2).map(i => s"[$i,Map(a -> -0.0),UPDATE_AFTER]")

@@ -7,7 +7,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 import org.scalatest.time.{Millis, Seconds, Span}
 
-import iceberglite.{Fuzz, MoreRounds, Sampling}
+import iceberglite.{Fuzz, MoreRoundsInSlowTier, Sampling}
 import iceberglite.maintenance.expire.{LocalUnreachableFiles, UnreachableFile}
 import iceberglite.spark.{IcebergTable, SharedSession}
 import iceberglite.spark.maintenance.SessionUnreachableFiles
@@ -16,7 +16,7 @@ import iceberglite.table.action.ExpireOptions
 import iceberglite.tree.{SeenParts, TreeReader}
 
 /** Tests `CALL expire_snapshots`, and compares the results with Apache Iceberg. */
-@MoreRounds
+@MoreRoundsInSlowTier
 class ExpireSnapshotsSuite extends AnyFunSuite with StatementFixture {
   // Apache Iceberg's procedures need its SQL extensions. This session has them, unlike that of StatementFixture.
   override lazy val spark: SparkSession = SharedSession.spark
@@ -26,12 +26,12 @@ class ExpireSnapshotsSuite extends AnyFunSuite with StatementFixture {
   private def changed(version: Int, random: Random): String = {
     val mode = if (version == 1 || random.nextBoolean()) "copy-on-write" else "merge-on-read"
     val t = filled(version, mode, "commit.manifest.min-count-to-merge" -> "3")
-    val names = Seq(t, peer(t))
+    val names = Seq(t, inApacheIceberg(t))
     sql(s"ALTER TABLE $t CREATE TAG first")
     (0 until 8).foreach { i =>
       // In a session with the extensions of both connectors, a rule of Apache Iceberg fails for UPDATE on tables of
       // iceberg-lite. Therefore Apache Iceberg runs UPDATE, and also DELETE.
-      val Seq(name, peerName) = Seq(names(random.nextInt(2)), peer(t))
+      val Seq(name, peerName) = Seq(names(random.nextInt(2)), inApacheIceberg(t))
       names.foreach(n => sql(s"REFRESH TABLE $n"))
       random.nextInt(5) match {
         case 0 | 1 =>
@@ -61,7 +61,7 @@ class ExpireSnapshotsSuite extends AnyFunSuite with StatementFixture {
   for (version <- Seq(1, 2, 3))
     test(
       s"a dry run returns the counts of Apache Iceberg's expiration, version $version",
-      Sampling.slowSample(isAlwaysRun = version == 3): _*
+      Sampling.slowInSomeRuns(isAlwaysRun = version == 3): _*
     ) {
       (0 until Fuzz.slowRounds(4)).foreach { round =>
         val seed = Fuzz.seed + 10 * version + round
@@ -73,7 +73,7 @@ class ExpireSnapshotsSuite extends AnyFunSuite with StatementFixture {
         val planned = call(t, s"$arguments, dry_run => true")
         val rowsBefore = rows(s"SELECT * FROM $t ORDER BY id")
         val clue = s"seed $seed, $arguments"
-        assert(counts(planned) == counts(call(peer(t), arguments)), clue)
+        assert(counts(planned) == counts(call(inApacheIceberg(t), arguments)), clue)
         sql(s"REFRESH TABLE $t")
         assert(rows(s"SELECT * FROM $t ORDER BY id") == rowsBefore, clue)
 
@@ -88,9 +88,9 @@ class ExpireSnapshotsSuite extends AnyFunSuite with StatementFixture {
       val before = contents(t)
       val result = call(t, "older_than => current_timestamp(), retain_last => 1, clean_expired_metadata => true")
       assert(result.getLong(4) > 0 && result.getSeq[Row](6).isEmpty)
-      sql(s"REFRESH TABLE ${peer(t)}")
-      assert(contents(t) == before && contents(peer(t)) == before)
-      val ids = rows(s"SELECT snapshot_id FROM ${peer(t)}.snapshots ORDER BY 1")
+      sql(s"REFRESH TABLE ${inApacheIceberg(t)}")
+      assert(contents(t) == before && contents(inApacheIceberg(t)) == before)
+      val ids = rows(s"SELECT snapshot_id FROM ${inApacheIceberg(t)}.snapshots ORDER BY 1")
       assert(ids == rows(s"SELECT snapshot_id FROM $t.snapshots ORDER BY 1"))
       assert(ids == rows(s"SELECT DISTINCT snapshot_id FROM $t.refs ORDER BY 1"))
     }

@@ -60,10 +60,10 @@ trait ImportFixture extends StatementFixture { self: AnyFunSuite =>
 
   /** Returns the metadata of each file, as Apache Iceberg's metadata table `files` shows it. */
   protected def fileEntries(table: String, columns: String*): Seq[String] = {
-    sql(s"REFRESH TABLE ${peer(table)}")
+    sql(s"REFRESH TABLE ${inApacheIceberg(table)}")
     sorted(
       s"SELECT ${(Seq("file_path", "file_format", "record_count", "file_size_in_bytes") ++ columns).mkString(", ")} " +
-        s"FROM ${peer(table)}.files"
+        s"FROM ${inApacheIceberg(table)}.files"
     )
   }
 

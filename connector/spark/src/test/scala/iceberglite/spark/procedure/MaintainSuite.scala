@@ -35,8 +35,8 @@ class MaintainSuite extends AnyFunSuite with StatementFixture {
     )
     sql(s"ALTER TABLE $t ADD PARTITION FIELD p")
     for (i <- 0 until 6)
-      sql(s"INSERT INTO ${peer(t)} SELECT id, id % 3, 'x' FROM range(${i * 30}, ${i * 30 + 30}, 1, 1)")
-    sql(s"DELETE FROM ${peer(t)} WHERE id % 7 = 1")
+      sql(s"INSERT INTO ${inApacheIceberg(t)} SELECT id, id % 3, 'x' FROM range(${i * 30}, ${i * 30 + 30}, 1, 1)")
+    sql(s"DELETE FROM ${inApacheIceberg(t)} WHERE id % 7 = 1")
     sql(s"REFRESH TABLE $t")
     t
   }
@@ -64,8 +64,8 @@ class MaintainSuite extends AnyFunSuite with StatementFixture {
     val rewrite = done.find(_.getString(0) == "rewrite_data_files").get
     assert(rewrite.getLong(3) == 18 && rewrite.getLong(4) == 3 && rewrite.getLong(5) > 0 && rewrite.getDouble(6) > 0)
     assert(count(s"$t.data_files") == 3)
-    sql(s"REFRESH TABLE ${peer(t)}")
-    assert(contents(t, version) == before && contents(peer(t), version) == before)
+    sql(s"REFRESH TABLE ${inApacheIceberg(t)}")
+    assert(contents(t, version) == before && contents(inApacheIceberg(t), version) == before)
     val again = call(t)
     assert(statusOf(again, "rewrite_data_files") == "skipped" && contents(t, version) == before)
   }
@@ -126,15 +126,15 @@ class MaintainSuite extends AnyFunSuite with StatementFixture {
   for (version <- Seq(2, 3)) test(s"position delete files are combined, version $version", Slow) {
     val t = create("id BIGINT, s STRING", 2, "merge-on-read", "write.delete.granularity" -> "partition")
     sql(s"INSERT INTO $t SELECT /*+ COALESCE(1) */ id, 'x' FROM range(0, 1000, 1, 1)")
-    (0 until 6).foreach(i => sql(s"DELETE FROM ${peer(t)} WHERE id % 100 = $i"))
-    if (version == 3) sql(s"ALTER TABLE ${peer(t)} SET TBLPROPERTIES ('format-version' = '3')")
+    (0 until 6).foreach(i => sql(s"DELETE FROM ${inApacheIceberg(t)} WHERE id % 100 = $i"))
+    if (version == 3) sql(s"ALTER TABLE ${inApacheIceberg(t)} SET TBLPROPERTIES ('format-version' = '3')")
     sql(s"REFRESH TABLE $t")
     val (before, files) = (contents(t, 2), count(s"$t.delete_files"))
     assert(files > 1 && before.size == 940)
     val done = call(t)
     assert(statusOf(done, "rewrite_position_delete_files") == "done" && count(s"$t.delete_files") == 1)
-    sql(s"REFRESH TABLE ${peer(t)}")
-    assert(contents(t, 2) == before && contents(peer(t), 2) == before)
+    sql(s"REFRESH TABLE ${inApacheIceberg(t)}")
+    assert(contents(t, 2) == before && contents(inApacheIceberg(t), 2) == before)
     assert(statusOf(call(t), "rewrite_position_delete_files") == "skipped")
   }
 
@@ -161,7 +161,7 @@ class MaintainSuite extends AnyFunSuite with StatementFixture {
     def planned = call(t, "dry_run => true")
     for (i <- 0 until 3) {
       assert(statusOf(planned, "compute_table_stats") == "skipped", s"after $i updates")
-      sql(s"UPDATE ${peer(t)} SET n = id WHERE id BETWEEN ${i * 100} AND ${i * 100 + 98}")
+      sql(s"UPDATE ${inApacheIceberg(t)} SET n = id WHERE id BETWEEN ${i * 100} AND ${i * 100 + 98}")
       sql(s"REFRESH TABLE $t")
     }
     assert(statusOf(planned, "compute_table_stats") == "planned")

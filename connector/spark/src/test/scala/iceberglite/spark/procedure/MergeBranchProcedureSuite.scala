@@ -27,13 +27,16 @@ class MergeBranchProcedureSuite extends AnyFunSuite with SharedSession {
       sql(s"CALL lite.system.merge_branch('${t.stripPrefix("lite.")}', 'work')")
       val merged = rows(s"SELECT id FROM $t").map(_.getLong(0))
       assert(merged.size == expected.size && merged.toSet == expected, s"version $version, $mode")
-      sql(s"REFRESH TABLE ${peer(t)}")
-      assert(sorted(s"SELECT id, p FROM $t") == sorted(s"SELECT id, p FROM ${peer(t)}"), s"version $version, $mode")
+      sql(s"REFRESH TABLE ${inApacheIceberg(t)}")
+      assert(
+        sorted(s"SELECT id, p FROM $t") == sorted(s"SELECT id, p FROM ${inApacheIceberg(t)}"),
+        s"version $version, $mode"
+      )
       if (version == 3) {
         val ids = rows(s"SELECT count(*), count(DISTINCT _row_id) FROM $t").head
         assert(ids.getLong(0) == ids.getLong(1), "row ids must be unique")
         assert(
-          sorted(s"SELECT id, _row_id FROM $t") == sorted(s"SELECT id, _row_id FROM ${peer(t)}"),
+          sorted(s"SELECT id, _row_id FROM $t") == sorted(s"SELECT id, _row_id FROM ${inApacheIceberg(t)}"),
           "Apache Iceberg must read the same row ids"
         )
       }

@@ -11,7 +11,7 @@ import org.apache.spark.sql.{AnalysisException, Row, SparkSession}
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
-import iceberglite.{FilesBelow, Fuzz, MoreRounds, Sampling}
+import iceberglite.{FilesBelow, Fuzz, MoreRoundsInSlowTier, Sampling}
 import iceberglite.maintenance.orphan._
 import iceberglite.spark.SharedSession
 import iceberglite.spark.cluster.ClusterJob.distribute
@@ -24,7 +24,7 @@ import iceberglite.table.action.FastAppend
 import iceberglite.tree.TreeReader
 
 /** Tests `CALL remove_orphan_files`, and compares the results with Apache Iceberg. */
-@MoreRounds
+@MoreRoundsInSlowTier
 class RemoveOrphanFilesSuite extends AnyFunSuite with StatementFixture {
   // Apache Iceberg's procedures need its SQL extensions. This session has them, unlike that of StatementFixture.
   override lazy val spark: SparkSession = SharedSession.spark
@@ -50,7 +50,7 @@ class RemoveOrphanFilesSuite extends AnyFunSuite with StatementFixture {
   private def withOrphans(version: Int): (String, Set[Path]) = {
     val t = filled(version, if (version == 1) "copy-on-write" else "merge-on-read")
     sql(s"DELETE FROM $t WHERE id % 7 = 0")
-    sql(s"INSERT INTO ${peer(t)} VALUES (-1, -1)")
+    sql(s"INSERT INTO ${inApacheIceberg(t)} VALUES (-1, -1)")
     sql(s"REFRESH TABLE $t")
     val orphans = Seq("data/orphan.parquet", "data/n=1/a b%20c.parquet", "metadata/orphan-m0.avro", "metadata/x.stats")
       .map(directoryOf(t).resolve)
@@ -64,22 +64,22 @@ class RemoveOrphanFilesSuite extends AnyFunSuite with StatementFixture {
   for (version <- Seq(1, 2, 3))
     test(
       s"the same files are orphans as in Apache Iceberg, version $version",
-      Sampling.sampledUnless(version == 2): _*
+      Sampling.slowInSomeRunsUnless(version == 2): _*
     ) {
       val (t, orphans) = withOrphans(version)
       assert(call(t).isEmpty)
       age(t, 4)
       val before = FilesBelow.withoutHints(directoryOf(t))
       val planned = call(t, "dry_run => true")
-      assert(names(planned) == names(call(peer(t), "dry_run => true")) && planned.forall(_.isNullAt(1)))
+      assert(names(planned) == names(call(inApacheIceberg(t), "dry_run => true")) && planned.forall(_.isNullAt(1)))
       assert(FilesBelow.withoutHints(directoryOf(t)) == before)
       val rowsBefore = rows(s"SELECT * FROM $t ORDER BY id")
       assert(names(call(t)) == orphans.map(_.getFileName.toString))
       assert(before -- FilesBelow.withoutHints(directoryOf(t)) == orphans)
-      assert(call(t).isEmpty && call(peer(t), "dry_run => true").isEmpty)
+      assert(call(t).isEmpty && call(inApacheIceberg(t), "dry_run => true").isEmpty)
       sql(s"REFRESH TABLE $t")
       assert(rows(s"SELECT * FROM $t ORDER BY id") == rowsBefore)
-      assert(rows(s"SELECT * FROM ${peer(t)} ORDER BY id") == rowsBefore)
+      assert(rows(s"SELECT * FROM ${inApacheIceberg(t)} ORDER BY id") == rowsBefore)
     }
 
   test("file_list_view provides the list of existing files", Slow) {

@@ -17,8 +17,8 @@ trait RewriteFixture extends StatementFixture { self: Suite =>
     val t = create("id BIGINT, p INT, s STRING", version, mode, "write.distribution-mode" -> "none")
     if (partitioned) sql(s"ALTER TABLE $t ADD PARTITION FIELD p")
     for (i <- 0 until 2)
-      sql(s"INSERT INTO ${peer(t)} SELECT id, id % 3, 'x' FROM range(${i * 90}, ${i * 90 + 90}, 1, 3)")
-    sql(s"DELETE FROM ${peer(t)} WHERE id % 7 = 1")
+      sql(s"INSERT INTO ${inApacheIceberg(t)} SELECT id, id % 3, 'x' FROM range(${i * 90}, ${i * 90 + 90}, 1, 3)")
+    sql(s"DELETE FROM ${inApacheIceberg(t)} WHERE id % 7 = 1")
     sql(s"REFRESH TABLE $t")
     t
   }
@@ -32,8 +32,8 @@ trait RewriteFixture extends StatementFixture { self: Suite =>
 
   /** Calls the procedure of Apache Iceberg. */
   protected def callPeer(table: String, arguments: String*): Row = {
-    sql(s"REFRESH TABLE ${peer(table)}")
-    val row = call(peer(table), arguments: _*)
+    sql(s"REFRESH TABLE ${inApacheIceberg(table)}")
+    val row = call(inApacheIceberg(table), arguments: _*)
     sql(s"REFRESH TABLE $table")
     row
   }

@@ -56,12 +56,12 @@ class RewriteManifestsSuite extends AnyFunSuite with StatementFixture {
     test(s"counts, entries and rows are those of Apache Iceberg, version $version", Slow) {
       val (t, copy) = (fragmented(version), fragmented(version))
       val before = contents(t, version)
-      val (own, other) = (rewrite(t), rewrite(peer(copy)))
+      val (own, other) = (rewrite(t), rewrite(inApacheIceberg(copy)))
       sql(s"REFRESH TABLE $copy")
       assert(own == ((4, 1)) && own == other)
       assert(entries(t) == entries(copy) && count(s"$t.entries", "status != 0") == 0)
-      sql(s"REFRESH TABLE ${peer(t)}")
-      assert(contents(t, version) == before && contents(peer(t), version) == before)
+      sql(s"REFRESH TABLE ${inApacheIceberg(t)}")
+      assert(contents(t, version) == before && contents(inApacheIceberg(t), version) == before)
       assert(rewrite(t) == ((0, 0)))
     }
 
@@ -88,7 +88,7 @@ class RewriteManifestsSuite extends AnyFunSuite with StatementFixture {
     val specs = rows(s"SELECT partition_spec_id, count(*) FROM $t.manifests GROUP BY 1 ORDER BY 2 DESC")
     assert(specs.map(_.getLong(1)) == Seq(4L, 3L))
     val old = specs.head.getInt(0)
-    assert(rewrite(t, s"spec_id => $old") == rewrite(peer(copy), s"spec_id => $old"))
+    assert(rewrite(t, s"spec_id => $old") == rewrite(inApacheIceberg(copy), s"spec_id => $old"))
     assert(count(s"$t.manifests", s"partition_spec_id = $old") == 1 && count(s"$t.manifests") == 4)
     assert(rewrite(t) == ((3, 1)))
   }
@@ -103,7 +103,7 @@ class RewriteManifestsSuite extends AnyFunSuite with StatementFixture {
     }
     val (t, copy) = (oversized(), oversized())
     val before = contents(t, 2)
-    val ((replaced, added), (ofPeer, addedByPeer)) = (rewrite(t), rewrite(peer(copy)))
+    val ((replaced, added), (ofPeer, addedByPeer)) = (rewrite(t), rewrite(inApacheIceberg(copy)))
     assert(replaced == 1 && ofPeer == 1 && added > 1 && addedByPeer > 1)
     assert(contents(t, 2) == before)
   }

@@ -26,7 +26,9 @@ class RewritePartitionsSuite extends AnyFunSuite with RewriteFixture {
       val tables = Seq.fill(2)(unpartitioned(version))
       val sqlTerm = if (term.startsWith("truncate")) "truncate(1, p)" else term
       val before = contents(tables.head, version)
-      tables.foreach(t => sql(s"ALTER TABLE ${peer(t)} ADD PARTITION FIELD ${if (term == "p") term else sqlTerm}"))
+      tables.foreach(t =>
+        sql(s"ALTER TABLE ${inApacheIceberg(t)} ADD PARTITION FIELD ${if (term == "p") term else sqlTerm}")
+      )
       tables.foreach(t => sql(s"REFRESH TABLE $t"))
       val planned = call(tables.head, s"options => map($sizes)", "dry_run => true")
       val result = call(tables.head, s"options => map($sizes)")
@@ -34,7 +36,7 @@ class RewritePartitionsSuite extends AnyFunSuite with RewriteFixture {
       val peerResult = callPeer(tables(1), s"options => map($sizes)")
       assert(counts(result) == counts(peerResult))
       assert(filesPerPartition(tables.head).distinct == Seq(1L))
-      assert(contents(tables.head, version) == before && contents(peer(tables.head), version) == before)
+      assert(contents(tables.head, version) == before && contents(inApacheIceberg(tables.head), version) == before)
     }
 
   for (order <- Seq("id DESC", "zorder(id, s)", "hilbert(id, s)"))
@@ -57,7 +59,7 @@ class RewritePartitionsSuite extends AnyFunSuite with RewriteFixture {
   test("output-spec-id selects the spec of the new files", Slow) {
     val tables = Seq.fill(2)(written(2))
     tables.foreach { t =>
-      sql(s"ALTER TABLE ${peer(t)} ADD PARTITION FIELD bucket(4, id)")
+      sql(s"ALTER TABLE ${inApacheIceberg(t)} ADD PARTITION FIELD bucket(4, id)")
       sql(s"REFRESH TABLE $t")
     }
     val before = contents(tables.head, 2)

@@ -8,7 +8,7 @@ import org.apache.spark.sql.{AnalysisException, Row, SparkSession}
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
-import iceberglite.{Fuzz, MoreRounds, Sampling}
+import iceberglite.{Fuzz, MoreRoundsInSlowTier, Sampling}
 import iceberglite.maintenance.compact.{DeleteRewriteResult, GroupOptions}
 import iceberglite.puffin.{DeletionVector, DeletionVectorFiles}
 import iceberglite.scan.deletes.DeleteReader
@@ -21,7 +21,7 @@ import iceberglite.table.SnapshotTarget
 import iceberglite.tree.TreeReader
 
 /** Tests `CALL rewrite_position_delete_files`, and compares the results with Apache Iceberg. */
-@MoreRounds
+@MoreRoundsInSlowTier
 class RewritePositionDeleteFilesSuite extends AnyFunSuite with StatementFixture {
   // Apache Iceberg's procedures need its SQL extensions. This session has them, unlike that of StatementFixture. With
   // them, UPDATE and MERGE work only in Apache Iceberg's catalog.
@@ -33,20 +33,20 @@ class RewritePositionDeleteFilesSuite extends AnyFunSuite with StatementFixture 
     val all = properties ++ Seq("write.distribution-mode" -> "none", "write.delete.granularity" -> granularity)
     val t = create("id BIGINT, p INT", 2, "merge-on-read", all: _*)
     sql(s"ALTER TABLE $t ADD PARTITION FIELD p")
-    sql(s"INSERT INTO ${peer(t)} SELECT id, id % 3 FROM range(0, 180, 1, 3)")
-    for (i <- 0 until times) sql(s"DELETE FROM ${peer(t)} WHERE id % 20 = $i")
+    sql(s"INSERT INTO ${inApacheIceberg(t)} SELECT id, id % 3 FROM range(0, 180, 1, 3)")
+    for (i <- 0 until times) sql(s"DELETE FROM ${inApacheIceberg(t)} WHERE id % 20 = $i")
     refreshed(t)
   }
 
   private def refreshed(t: String): String = {
     sql(s"REFRESH TABLE $t")
-    sql(s"REFRESH TABLE ${peer(t)}")
+    sql(s"REFRESH TABLE ${inApacheIceberg(t)}")
     t
   }
 
   /** Rewrites the data files of a partition, so that the partition's position deletes apply to no data file. */
   private def removeDataFiles(t: String): String = {
-    call("rewrite_data_files", peer(t), "where => 'p = 0'", everything)
+    call("rewrite_data_files", inApacheIceberg(t), "where => 'p = 0'", everything)
     refreshed(t)
   }
 
@@ -107,7 +107,7 @@ class RewritePositionDeleteFilesSuite extends AnyFunSuite with StatementFixture 
   for (version <- Seq(2, 3); granularity <- Seq("file", "partition"))
     test(
       s"the same number of files as in Apache Iceberg is rewritten, version $version, granularity $granularity",
-      Sampling.slowSample(isAlwaysRun = version == 3 && granularity == "partition"): _*
+      Sampling.slowInSomeRuns(isAlwaysRun = version == 3 && granularity == "partition"): _*
     ) {
       def prepared() = {
         val t = removeDataFiles(withDeletes(granularity))
@@ -128,7 +128,7 @@ class RewritePositionDeleteFilesSuite extends AnyFunSuite with StatementFixture 
         tables.foreach { case (t, snapshotId) => rollBack(t, snapshotId) }
         val clue = arguments.mkString
         val row = rewrite(ours, arguments: _*)
-        assert(counts(row) == counts(rewrite(peer(theirs), arguments: _*)), clue)
+        assert(counts(row) == counts(rewrite(inApacheIceberg(theirs), arguments: _*)), clue)
         val (ofOurs, ofTheirs) = (deleteFiles(ours), deleteFiles(theirs))
         assert(
           deleted(ours, ofOurs).values.map(_.cardinality).sum == deleted(theirs, ofTheirs).values.map(
@@ -136,7 +136,7 @@ class RewritePositionDeleteFilesSuite extends AnyFunSuite with StatementFixture 
           ).sum,
           clue
         )
-        assert(contents(ours) == before && contents(peer(ours)) == before, clue)
+        assert(contents(ours) == before && contents(inApacheIceberg(ours)) == before, clue)
         assert(row.getLong(2) > 0 == row.getInt(0) > 0 && row.getLong(3) > 0 == row.getInt(1) > 0, clue)
       }
     }
@@ -153,11 +153,11 @@ class RewritePositionDeleteFilesSuite extends AnyFunSuite with StatementFixture 
     assert(row.getLong(2) == old.map(_.fileSizeInBytes).sum && row.getLong(3) == files.map(_.fileSizeInBytes).sum)
     val live = rows(s"SELECT file_path FROM $t.data_files").map(_.getString(0)).toSet
     assert(deleted(t, files) == deleted(t, old).filterKeys(live).map(identity))
-    assert(contents(t) == before && contents(peer(t)) == before)
+    assert(contents(t) == before && contents(inApacheIceberg(t)) == before)
     // The rewritten deletes must not apply to rows in new files.
     sql(s"INSERT INTO $t SELECT id, id % 3 FROM range(1000, 1060, 1, 1)")
     refreshed(t)
-    assert(count(t, "id >= 1000") == 60 && count(peer(t), "id >= 1000") == 60)
+    assert(count(t, "id >= 1000") == 60 && count(inApacheIceberg(t), "id >= 1000") == 60)
     assert(rewrite(t, everything).getInt(0) == 2)
   }
 
@@ -167,7 +167,7 @@ class RewritePositionDeleteFilesSuite extends AnyFunSuite with StatementFixture 
     upgraded(t)
     // After this DELETE, a deletion vector contains all deletes of one data file. Older position delete files no longer
     // apply to this data file.
-    sql(s"DELETE FROM ${peer(t)} WHERE id = 7")
+    sql(s"DELETE FROM ${inApacheIceberg(t)} WHERE id = 7")
     refreshed(t)
     val vectors = deleteFiles(t).filter(_.isDeletionVector)
     assert(vectors.size == 1)
@@ -176,15 +176,15 @@ class RewritePositionDeleteFilesSuite extends AnyFunSuite with StatementFixture 
     assert(counts(row) == Seq(15, 8) && files.size == 9 && files.forall(_.isDeletionVector))
     assert(deleted(t, files) == old ++ deleted(t, vectors))
     assert(row.getLong(3) == files.filterNot(vectors.contains).flatMap(_.contentSizeInBytes).sum)
-    assert(contents(t) == before.filter(_.getLong(0) != 7) && contents(peer(t)) == contents(t))
+    assert(contents(t) == before.filter(_.getLong(0) != 7) && contents(inApacheIceberg(t)) == contents(t))
     assert(rewrite(t, everything) == Row(0, 0, 0L, 0L))
-    assert(counts(rewrite(peer(t), everything)) == Seq(0, 0))
+    assert(counts(rewrite(inApacheIceberg(t), everything)) == Seq(0, 0))
   }
 
   for (version <- Seq(2, 3); granularity <- Seq("file", "partition"))
     test(
       s"the driver and the cluster write the same deletes, version $version, granularity $granularity",
-      Sampling.slowSample(isAlwaysRun = version == 2 && granularity == "partition"): _*
+      Sampling.slowInSomeRuns(isAlwaysRun = version == 2 && granularity == "partition"): _*
     ) {
       val t = removeDataFiles(withDeletes(granularity))
       if (version == 3) upgraded(t)
@@ -193,7 +193,7 @@ class RewritePositionDeleteFilesSuite extends AnyFunSuite with StatementFixture 
       val Seq(onDriver, onCluster) = Seq(false, true).map { usesCluster =>
         rollBack(t, snapshotId)
         val result = action(t)(usesCluster)
-        assert(contents(t) == before && contents(peer(t)) == before)
+        assert(contents(t) == before && contents(inApacheIceberg(t)) == before)
         (result.rewrittenFiles, result.addedFiles, deleted(t, deleteFiles(t)).values.map(_.toString).toSeq.sorted)
       }
       assert(onDriver == onCluster && onDriver._3.size == 6)
@@ -215,22 +215,23 @@ class RewritePositionDeleteFilesSuite extends AnyFunSuite with StatementFixture 
       (0 until 10).foreach { i =>
         refreshed(t)
         random.nextInt(6) match {
-          case 0 | 1 => sql(s"INSERT INTO ${oneOf(t, peer(t))} SELECT id, id % 2 FROM range(${i * 50}, ${i * 50 + 50})")
-          case 2 | 3 => sql(s"DELETE FROM ${peer(t)} WHERE id % 13 = ${random.nextInt(13)}")
-          case 4 => sql(s"UPDATE ${peer(t)} SET p = p + 1 WHERE id % 17 = ${random.nextInt(17)}")
+          case 0 | 1 =>
+            sql(s"INSERT INTO ${oneOf(t, inApacheIceberg(t))} SELECT id, id % 2 FROM range(${i * 50}, ${i * 50 + 50})")
+          case 2 | 3 => sql(s"DELETE FROM ${inApacheIceberg(t)} WHERE id % 13 = ${random.nextInt(13)}")
+          case 4 => sql(s"UPDATE ${inApacheIceberg(t)} SET p = p + 1 WHERE id % 17 = ${random.nextInt(17)}")
           case 5 =>
             sql(s"ALTER TABLE $t SET TBLPROPERTIES ('write.delete.granularity' = '${oneOf("file", "partition")}')")
         }
         if (i == 7 && random.nextBoolean()) upgraded(t)
         refreshed(t)
-        val before = contents(peer(t))
+        val before = contents(inApacheIceberg(t))
         val options = oneOf(
           Map("rewrite-all" -> "true"),
           Map("min-input-files" -> "2"),
           Map("rewrite-all" -> "true", "max-file-group-input-files" -> "2", "partial-progress.enabled" -> "true")
         )
         action(t, options)(random.nextBoolean())
-        assert(contents(t) == before && contents(peer(t)) == before, s"seed $seed, change $i")
+        assert(contents(t) == before && contents(inApacheIceberg(t)) == before, s"seed $seed, change $i")
       }
     }
   }
@@ -239,10 +240,10 @@ class RewritePositionDeleteFilesSuite extends AnyFunSuite with StatementFixture 
     val t = withDeletes("partition", times = 2)
     val remaining = contents(t).filter(_.getLong(0) % 20 != 9)
     action(t) {
-      sql(s"DELETE FROM ${peer(t)} WHERE id % 20 = 9")
+      sql(s"DELETE FROM ${inApacheIceberg(t)} WHERE id % 20 = 9")
       false
     }
-    assert(contents(t) == remaining && contents(peer(t)) == remaining)
+    assert(contents(t) == remaining && contents(inApacheIceberg(t)) == remaining)
   }
 
   test("a concurrent rewrite of the same files fails the commit, and leaves no file", Slow) {

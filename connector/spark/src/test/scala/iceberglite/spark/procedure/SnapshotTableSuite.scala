@@ -38,9 +38,9 @@ class SnapshotTableSuite extends AnyFunSuite with ImportFixture {
       withSource(format, clauses) { source =>
         val (ours, theirs) = (newTable(), newTable())
         assert(snapshot(source, ours, "properties => map('mine', '1')") ==
-          snapshot(source, peer(theirs), "properties => map('mine', '1')"))
+          snapshot(source, inApacheIceberg(theirs), "properties => map('mine', '1')"))
         assert(sorted(s"SELECT * FROM $ours") == sorted(s"SELECT * FROM $source"))
-        assert(sorted(s"SELECT * FROM ${peer(ours)}") == sorted(s"SELECT * FROM ${peer(theirs)}"))
+        assert(sorted(s"SELECT * FROM ${inApacheIceberg(ours)}") == sorted(s"SELECT * FROM ${inApacheIceberg(theirs)}"))
         assert(fileEntries(ours, "spec_id", "value_counts") == fileEntries(theirs, "spec_id", "value_counts"))
         val (table, expected) = (live(ours), live(theirs))
         assert(table.schema.fields == expected.schema.fields && table.spec.compatibleWith(expected.spec))

@@ -14,13 +14,13 @@ class PeerTablesSuite extends AnyFunSuite with SharedSession {
    */
   private def sameRows(table: String, query: String): Seq[String] = {
     val result = sorted(query.replace("%s", table))
-    assert(result == sorted(query.replace("%s", peer(table))), query)
+    assert(result == sorted(query.replace("%s", inApacheIceberg(table))), query)
     result
   }
 
   private def create(columns: String, clauses: String = ""): String = {
     val table = newTable()
-    sql(s"CREATE TABLE ${peer(table)} ($columns) USING iceberg $clauses")
+    sql(s"CREATE TABLE ${inApacheIceberg(table)} ($columns) USING iceberg $clauses")
     table
   }
 
@@ -38,7 +38,7 @@ class PeerTablesSuite extends AnyFunSuite with SharedSession {
   test("in versions 1 to 3, values of all primitive types are read as by Apache Iceberg, in batches and row by row") {
     for (version <- Seq(1, 2, 3)) {
       val table = create(allTypes, s"TBLPROPERTIES ('format-version' = '$version')")
-      sql(s"INSERT INTO ${peer(table)} $allValues")
+      sql(s"INSERT INTO ${inApacheIceberg(table)} $allValues")
       val columns = "b, i, l, f, d, dec9, dec18, dec38, day, ts, ntz, s, hex(bin)"
       val inBatches = sameRows(table, s"SELECT $columns FROM %s")
       assert(inBatches.size == 3)
@@ -52,7 +52,9 @@ class PeerTablesSuite extends AnyFunSuite with SharedSession {
 
   test("timestamps are the same in Apache Iceberg, in several session time zones", Slow) {
     val table = create("ts timestamp, ntz timestamp_ntz", "PARTITIONED BY (days(ts))")
-    sql(s"INSERT INTO ${peer(table)} VALUES (TIMESTAMP'2013-03-10 02:30:00', TIMESTAMP_NTZ'2013-03-10 02:30:00')")
+    sql(
+      s"INSERT INTO ${inApacheIceberg(table)} VALUES (TIMESTAMP'2013-03-10 02:30:00', TIMESTAMP_NTZ'2013-03-10 02:30:00')"
+    )
     for (zone <- Seq("UTC", "America/New_York", "Asia/Kathmandu")) withConf("spark.sql.session.timeZone" -> zone) {
       assert(sameRows(table, "SELECT CAST(ts AS bigint), CAST(ts AS string), CAST(ntz AS string) FROM %s").size == 1)
       assert(sameRows(table, "SELECT * FROM %s WHERE ts >= TIMESTAMP'2013-03-10 02:30:00 UTC'").size == 1)
@@ -73,7 +75,7 @@ class PeerTablesSuite extends AnyFunSuite with SharedSession {
 
   test("nested columns and their fields are read as by Apache Iceberg", Slow) {
     val table = create(nested)
-    sql(s"INSERT INTO ${peer(table)} $nestedValues")
+    sql(s"INSERT INTO ${inApacheIceberg(table)} $nestedValues")
     assert(sameRows(table, "SELECT * FROM %s").size == 3)
     Seq(
       "SELECT s.inner.t FROM %s",
@@ -90,7 +92,7 @@ class PeerTablesSuite extends AnyFunSuite with SharedSession {
 
   test("columns keep their values when they are renamed, swapped, moved, dropped and added again") {
     val table = create("a int, b int, c string, s struct<x: int, y: int>")
-    val peerTable = peer(table)
+    val peerTable = inApacheIceberg(table)
     sql(s"INSERT INTO $peerTable VALUES (1, 10, 'old', named_struct('x', 1, 'y', 2))")
     sql(s"ALTER TABLE $peerTable RENAME COLUMN a TO tmp")
     sql(s"ALTER TABLE $peerTable RENAME COLUMN b TO a")
@@ -111,7 +113,7 @@ class PeerTablesSuite extends AnyFunSuite with SharedSession {
   test("widened columns keep the values that were written before, and filters apply to these values", Slow) {
     val columns = "i int, f float, d decimal(5, 2), s struct<i: int>, l array<float>, m map<string, decimal(4, 1)>"
     val table = create(columns)
-    val peerTable = peer(table)
+    val peerTable = inApacheIceberg(table)
     sql(
       s"""INSERT INTO $peerTable VALUES (7, 0.5, 1.25, named_struct('i', 7), array(0.5f), map('k', 1.5bd)),
          |(NULL, NULL, NULL, NULL, NULL, NULL)""".stripMargin
@@ -135,14 +137,18 @@ class PeerTablesSuite extends AnyFunSuite with SharedSession {
       "PARTITIONED BY (cat, days(ts), bucket(4, id), truncate(2, s))"
     )
     sql(
-      s"""INSERT INTO ${peer(table)} SELECT id, TIMESTAMP'2013-01-01 00:00:00' + make_interval(0, 0, 0, 0, id * 7),
+      s"""INSERT INTO ${inApacheIceberg(
+          table
+        )} SELECT id, TIMESTAMP'2013-01-01 00:00:00' + make_interval(0, 0, 0, 0, id * 7),
          |concat('s', id % 10, 'x'), IF(id % 5 = 0, NULL, concat('c', id % 3)),
          |date_add(DATE'1969-12-20', CAST(id AS int)) FROM range(50)""".stripMargin
     )
-    sql(s"ALTER TABLE ${peer(table)} DROP PARTITION FIELD truncate(2, s)")
-    sql(s"ALTER TABLE ${peer(table)} ADD PARTITION FIELD months(day)")
+    sql(s"ALTER TABLE ${inApacheIceberg(table)} DROP PARTITION FIELD truncate(2, s)")
+    sql(s"ALTER TABLE ${inApacheIceberg(table)} ADD PARTITION FIELD months(day)")
     sql(
-      s"""INSERT INTO ${peer(table)} SELECT id, TIMESTAMP'2013-01-05 00:00:00', 'later', 'c1', DATE'1970-01-31'
+      s"""INSERT INTO ${inApacheIceberg(
+          table
+        )} SELECT id, TIMESTAMP'2013-01-05 00:00:00', 'later', 'c1', DATE'1970-01-31'
          |FROM range(50, 60)""".stripMargin
     )
     for (
@@ -176,29 +182,29 @@ class PeerTablesSuite extends AnyFunSuite with SharedSession {
 
   test("an identity partition column is read correctly in files written before and after partition evolution") {
     val table = create("id int, cat string")
-    sql(s"INSERT INTO ${peer(table)} VALUES (1, 'a')")
-    sql(s"ALTER TABLE ${peer(table)} ADD PARTITION FIELD cat")
-    sql(s"INSERT INTO ${peer(table)} VALUES (2, 'b'), (3, NULL)")
+    sql(s"INSERT INTO ${inApacheIceberg(table)} VALUES (1, 'a')")
+    sql(s"ALTER TABLE ${inApacheIceberg(table)} ADD PARTITION FIELD cat")
+    sql(s"INSERT INTO ${inApacheIceberg(table)} VALUES (2, 'b'), (3, NULL)")
     assert(sameRows(table, "SELECT * FROM %s").size == 3)
   }
 
   test("an old snapshot is read with its own schema") {
     val table = create("a int, b string")
-    sql(s"INSERT INTO ${peer(table)} VALUES (1, 'x')")
-    val old = rows(s"SELECT snapshot_id FROM ${peer(table)}.snapshots").head.getLong(0)
-    sql(s"ALTER TABLE ${peer(table)} RENAME COLUMN a TO renamed")
-    sql(s"ALTER TABLE ${peer(table)} DROP COLUMN b")
-    sql(s"ALTER TABLE ${peer(table)} ADD COLUMN c int")
-    sql(s"INSERT INTO ${peer(table)} VALUES (2, 3)")
+    sql(s"INSERT INTO ${inApacheIceberg(table)} VALUES (1, 'x')")
+    val old = rows(s"SELECT snapshot_id FROM ${inApacheIceberg(table)}.snapshots").head.getLong(0)
+    sql(s"ALTER TABLE ${inApacheIceberg(table)} RENAME COLUMN a TO renamed")
+    sql(s"ALTER TABLE ${inApacheIceberg(table)} DROP COLUMN b")
+    sql(s"ALTER TABLE ${inApacheIceberg(table)} ADD COLUMN c int")
+    sql(s"INSERT INTO ${inApacheIceberg(table)} VALUES (2, 3)")
     assert(sameRows(table, s"SELECT a, b FROM %s VERSION AS OF $old WHERE a = 1") == Seq("[1,x]"))
     assert(sameRows(table, "SELECT * FROM %s") == Seq("[1,null]", "[2,3]"))
   }
 
   test("metadata columns are the same as in Apache Iceberg") {
     val table = create("id int, cat string", "PARTITIONED BY (cat) TBLPROPERTIES ('format-version' = '3')")
-    sql(s"INSERT INTO ${peer(table)} VALUES (1, 'a'), (2, 'a'), (3, 'b')")
-    sql(s"ALTER TABLE ${peer(table)} ADD PARTITION FIELD bucket(2, id)")
-    sql(s"INSERT INTO ${peer(table)} VALUES (4, 'a')")
+    sql(s"INSERT INTO ${inApacheIceberg(table)} VALUES (1, 'a'), (2, 'a'), (3, 'b')")
+    sql(s"ALTER TABLE ${inApacheIceberg(table)} ADD PARTITION FIELD bucket(2, id)")
+    sql(s"INSERT INTO ${inApacheIceberg(table)} VALUES (4, 'a')")
     assert(sameRows(table, "SELECT *, _file, _pos, _spec_id, _partition FROM %s").size == 4)
     assert(sameRows(table, "SELECT id, _row_id, _last_updated_sequence_number FROM %s").size == 4)
     assert(rows(s"SELECT count(DISTINCT _row_id) FROM $table").head.getLong(0) == 4)
@@ -209,7 +215,7 @@ class PeerTablesSuite extends AnyFunSuite with SharedSession {
   test("names with dots, spaces and non-ASCII letters are read and filtered", Slow) {
     val table = create("`a.b` int, `a b` int, `größe` string, a struct<c: int, `d.e`: int>")
     sql(
-      s"""INSERT INTO ${peer(table)} VALUES (1, 2, 'x', named_struct('c', 3, 'd.e', 4)),
+      s"""INSERT INTO ${inApacheIceberg(table)} VALUES (1, 2, 'x', named_struct('c', 3, 'd.e', 4)),
          |(10, 20, 'y', named_struct('c', 30, 'd.e', 40))""".stripMargin
     )
     Seq("`a.b` = 1", "`a b` = 20", "`größe` = 'y'", "a.c = 3", "`a.b` > 1 AND a.c > 3", "a.`d.e` = 40")
@@ -219,14 +225,14 @@ class PeerTablesSuite extends AnyFunSuite with SharedSession {
   test("columns that differ only in case are distinguished in case-sensitive mode") {
     withConf("spark.sql.caseSensitive" -> "true") {
       val table = create("id int, ID int")
-      sql(s"INSERT INTO ${peer(table)} VALUES (1, 2)")
+      sql(s"INSERT INTO ${inApacheIceberg(table)} VALUES (1, 2)")
       assert(sameRows(table, "SELECT ID, id FROM %s WHERE ID = 2 AND id = 1") == Seq("[2,1]"))
       withConf("spark.sql.caseSensitive" -> "false")(
         assert(rows(s"SELECT * FROM $table").map(_.toString) == Seq("[1,2]"))
       )
     }
     val table = create("Id int")
-    sql(s"INSERT INTO ${peer(table)} VALUES (1), (2)")
+    sql(s"INSERT INTO ${inApacheIceberg(table)} VALUES (1), (2)")
     assert(sameRows(table, "SELECT iD FROM %s WHERE ID = 2") == Seq("[2]"))
   }
 
@@ -239,9 +245,9 @@ class PeerTablesSuite extends AnyFunSuite with SharedSession {
     rows.write.partitionBy("part").parquet(directory)
     val columns = "id bigint, ts timestamp, s struct<x: bigint>, l array<bigint>, part bigint"
     val table = create(columns, "PARTITIONED BY (part)")
-    val name = peer(table).stripPrefix("ice.")
+    val name = inApacheIceberg(table).stripPrefix("ice.")
     sql(s"CALL ice.system.add_files(table => '$name', source_table => '`parquet`.`$directory`')")
-    sql(s"ALTER TABLE ${peer(table)} RENAME COLUMN s.x TO y")
+    sql(s"ALTER TABLE ${inApacheIceberg(table)} RENAME COLUMN s.x TO y")
     assert(sameRows(table, "SELECT * FROM %s").size == 4)
     val filter = "part = 1 AND s.y > 1 AND ts = TIMESTAMP'2013-01-01 10:00:00'"
     assert(sameRows(table, s"SELECT s.y, l[0] FROM %s WHERE $filter").size == 1)

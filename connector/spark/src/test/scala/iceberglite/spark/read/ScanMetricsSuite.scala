@@ -34,7 +34,7 @@ class ScanMetricsSuite extends AnyFunSuite with SharedSession with AdaptiveSpark
       val table = tableWithDeletes(version)
       for (condition <- Seq("", " WHERE p = 0", " WHERE p = 7")) {
         val ours = metricsOf(s"SELECT id FROM $table$condition")
-        val peers = metricsOf(s"SELECT id FROM ${peer(table)}$condition")
+        val peers = metricsOf(s"SELECT id FROM ${inApacheIceberg(table)}$condition")
         val ofPeer = peers.keySet - "numOutputRows"
         assert(ofPeer.contains("numDeletes") && ofPeer.subsetOf(ours.keySet), ofPeer -- ours.keySet)
         // Apache Iceberg does not count the files of skipped manifests.
@@ -54,7 +54,7 @@ class ScanMetricsSuite extends AnyFunSuite with SharedSession with AdaptiveSpark
     sql(s"CREATE TABLE $table (id bigint, n bigint) USING iceberg TBLPROPERTIES ('format-version' = '2')")
     sql(s"INSERT INTO $table SELECT id, id FROM range(0, 100, 1, 1)")
     spark.range(3).selectExpr("id", "id + 100 AS n").coalesce(1).writeTo(table).option("upsert-keys", "id").append()
-    val (ours, peers) = (metricsOf(s"SELECT * FROM $table"), metricsOf(s"SELECT * FROM ${peer(table)}"))
+    val (ours, peers) = (metricsOf(s"SELECT * FROM $table"), metricsOf(s"SELECT * FROM ${inApacheIceberg(table)}"))
     assert(ours("equalityDeleteFiles") == 1 && ours("indexedDeleteFiles") == 1 && ours("numDeletes") == 3)
     val compared = peers.keySet - "totalPlanningDuration" - "numOutputRows"
     assert(ours.filterKeys(compared) == peers.filterKeys(compared))

@@ -25,9 +25,9 @@ class ScanSuite extends AnyFunSuite with SharedSession with AdaptiveSparkPlanHel
   private lazy val days: String = {
     val table = newTable("days")
     val columns = "id bigint, ts timestamp, s struct<a: int, b: string>, x double"
-    sql(s"CREATE TABLE ${peer(table)} ($columns) USING iceberg PARTITIONED BY (days(ts))")
+    sql(s"CREATE TABLE ${inApacheIceberg(table)} ($columns) USING iceberg PARTITIONED BY (days(ts))")
     for (month <- Seq(1, 2)) sql(
-      s"""INSERT INTO ${peer(table)}
+      s"""INSERT INTO ${inApacheIceberg(table)}
          |SELECT id, TIMESTAMP'2013-0$month-01 06:00:00' + make_interval(0, 0, 0, CAST(id % 15 AS int)),
          |named_struct('a', CAST(id AS int), 'b', 'text'), id / 2 FROM range(150)""".stripMargin
     )
@@ -41,7 +41,7 @@ class ScanSuite extends AnyFunSuite with SharedSession with AdaptiveSparkPlanHel
     collect(df.queryExecution.executedPlan) { case f: FilterExec => f.condition.toString }
 
   test("EXPLAIN shows the snapshot, the filters and the number of planned files and manifests", Slow) {
-    val newest = s"SELECT snapshot_id FROM ${peer(days)}.snapshots ORDER BY committed_at DESC LIMIT 1"
+    val newest = s"SELECT snapshot_id FROM ${inApacheIceberg(days)}.snapshots ORDER BY committed_at DESC LIMIT 1"
     val snapshot = rows(newest).head.getLong(0)
     val query = s"SELECT * FROM $days WHERE ts >= TIMESTAMP'2013-02-10 00:00:00'"
     for (mode <- Seq("", "FORMATTED")) {
@@ -124,9 +124,9 @@ class ScanSuite extends AnyFunSuite with SharedSession with AdaptiveSparkPlanHel
 
   test("a join with a small table reads only the partitions of the small table's join keys") {
     val smallTable = newTable()
-    sql(s"CREATE TABLE ${peer(smallTable)} (ts timestamp, word string) USING iceberg")
+    sql(s"CREATE TABLE ${inApacheIceberg(smallTable)} (ts timestamp, word string) USING iceberg")
     val values = "(TIMESTAMP'2013-01-03 06:00:00', 'a'), (TIMESTAMP'2013-02-07 06:00:00', 'b')"
-    sql(s"INSERT INTO ${peer(smallTable)} VALUES $values")
+    sql(s"INSERT INTO ${inApacheIceberg(smallTable)} VALUES $values")
     val df = sql(s"SELECT d.id FROM $days d JOIN $smallTable f ON d.ts = f.ts WHERE f.word = 'b'")
     assert(df.collect().length == 10)
     val scans = collect(df.queryExecution.executedPlan) { case s: BatchScanExec => s }
@@ -137,9 +137,11 @@ class ScanSuite extends AnyFunSuite with SharedSession with AdaptiveSparkPlanHel
 
   test("rows that Apache Iceberg deleted in merge-on-read mode are not returned", Slow) {
     val table = newTable()
-    sql(s"CREATE TABLE ${peer(table)} (id int) USING iceberg TBLPROPERTIES ('write.delete.mode' = 'merge-on-read')")
-    sql(s"INSERT INTO ${peer(table)} SELECT id FROM range(0, 10, 1, 1)")
-    sql(s"DELETE FROM ${peer(table)} WHERE id = 3")
+    sql(
+      s"CREATE TABLE ${inApacheIceberg(table)} (id int) USING iceberg TBLPROPERTIES ('write.delete.mode' = 'merge-on-read')"
+    )
+    sql(s"INSERT INTO ${inApacheIceberg(table)} SELECT id FROM range(0, 10, 1, 1)")
+    sql(s"DELETE FROM ${inApacheIceberg(table)} WHERE id = 3")
     assert(rows(s"SELECT * FROM $table").map(_.getInt(0)).sorted == (0 until 10).filterNot(_ == 3))
     assert(rows(s"SELECT count(*) FROM $table").head.getLong(0) == 9)
   }
@@ -153,12 +155,13 @@ class ScanSuite extends AnyFunSuite with SharedSession with AdaptiveSparkPlanHel
 
   test("a missing or truncated data file is reported with its name and its table") {
     val table = newTable()
-    sql(s"CREATE TABLE ${peer(table)} (id int) USING iceberg")
-    sql(s"INSERT INTO ${peer(table)} VALUES (1)")
-    val file = Paths.get(URI.create(rows(s"SELECT file_path FROM ${peer(table)}.files").head.getString(0) match {
-      case path if path.startsWith("file:") => path
-      case path => s"file:$path"
-    }))
+    sql(s"CREATE TABLE ${inApacheIceberg(table)} (id int) USING iceberg")
+    sql(s"INSERT INTO ${inApacheIceberg(table)} VALUES (1)")
+    val file =
+      Paths.get(URI.create(rows(s"SELECT file_path FROM ${inApacheIceberg(table)}.files").head.getString(0) match {
+        case path if path.startsWith("file:") => path
+        case path => s"file:$path"
+      }))
     def message: String = {
       val failure = intercept[SparkException](rows(s"SELECT * FROM $table"))
       Iterator.iterate[Throwable](failure)(_.getCause).takeWhile(_ != null).map(_.getMessage).mkString("\n")
@@ -175,12 +178,14 @@ class ScanSuite extends AnyFunSuite with SharedSession with AdaptiveSparkPlanHel
 
   test("EXPLAIN shows if a scan reads rows one by one because vectorization is disabled") {
     val table = newTable()
-    sql(s"CREATE TABLE ${peer(table)} (id int) USING iceberg TBLPROPERTIES ('write.format.default' = 'avro')")
-    sql(s"INSERT INTO ${peer(table)} VALUES (1)")
+    sql(
+      s"CREATE TABLE ${inApacheIceberg(table)} (id int) USING iceberg TBLPROPERTIES ('write.format.default' = 'avro')"
+    )
+    sql(s"INSERT INTO ${inApacheIceberg(table)} VALUES (1)")
     assert(rows(s"SELECT * FROM $table").map(_.getInt(0)) == Seq(1))
     def explained: String = rows(s"EXPLAIN SELECT * FROM $table").head.getString(0)
     assert(!explained.contains("rows one by one"))
-    sql(s"ALTER TABLE ${peer(table)} SET TBLPROPERTIES ('read.parquet.vectorization.enabled' = 'false')")
+    sql(s"ALTER TABLE ${inApacheIceberg(table)} SET TBLPROPERTIES ('read.parquet.vectorization.enabled' = 'false')")
     sql(s"REFRESH TABLE $table")
     assert(explained.contains("rows one by one"))
     assert(rows(s"SELECT * FROM $table").map(_.getInt(0)) == Seq(1))

@@ -11,7 +11,7 @@ import org.apache.spark.sql.SparkSession
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
-import iceberglite.{Fuzz, MoreRounds, Sampling}
+import iceberglite.{Fuzz, MoreRoundsInSlowTier, Sampling}
 import iceberglite.spark.SharedSession
 import iceberglite.spark.write.TableChecks
 
@@ -27,7 +27,7 @@ final private[iceberglite] case class Step(sql: String, change: Map[Long, Long] 
  * are in its own range, and retries a statement after a conflict. At the end, the table must have the changes of all
  * writers.
  */
-@MoreRounds
+@MoreRoundsInSlowTier
 class ConcurrentStatementsSuite extends AnyFunSuite with TableChecks {
   override lazy val spark: SparkSession = SharedSession.liteExtensions
   private val Writers = 3
@@ -124,14 +124,14 @@ class ConcurrentStatementsSuite extends AnyFunSuite with TableChecks {
   private def check(t: String, rows: Seq[Map[Long, Long]]): Unit = {
     val expected = rows.flatten.map { case (k, n) => s"[$k,$n]" }.sorted
     assert(sorted(s"SELECT * FROM $t") == expected, s"seed ${Fuzz.seed}")
-    assert(sorted(s"SELECT * FROM ${peer(t)}") == expected, "rows read by Apache Iceberg")
+    assert(sorted(s"SELECT * FROM ${inApacheIceberg(t)}") == expected, "rows read by Apache Iceberg")
     checkMetadata(t)
   }
 
   for ((version, mode) <- Seq(2 -> "copy-on-write", 2 -> "merge-on-read", 3 -> "merge-on-read"))
     test(
       s"all concurrent statements on disjoint rows are applied (version $version, $mode)",
-      Sampling.sampledUnless(version == 3): _*
+      Sampling.slowInSomeRunsUnless(version == 3): _*
     ) {
       val t = create(version, mode)
       val work = writers(t, Fuzz.seed.hashCode ^ (version, mode).hashCode)

@@ -5,7 +5,7 @@ import scala.util.Random
 import org.apache.spark.sql.SparkSession
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.{MoreRounds, Sampling}
+import iceberglite.{MoreRoundsInSlowTier, Sampling}
 import iceberglite.spark.SharedSession
 import iceberglite.spark.write.WriteFixture
 
@@ -13,7 +13,7 @@ import iceberglite.spark.write.WriteFixture
  * Checks that copy-on-write statements on files with equality deletes, position deletes or deletion vectors do not
  * restore deleted rows.
  */
-@MoreRounds
+@MoreRoundsInSlowTier
 class CopyOnWriteWithDeletesSuite extends AnyFunSuite with WriteFixture {
   override lazy val spark: SparkSession = SharedSession.liteExtensions
   private val seed = sys.env.get("ICEBERG_LITE_SEED").fold(20240229L)(_.toLong)
@@ -53,7 +53,7 @@ class CopyOnWriteWithDeletesSuite extends AnyFunSuite with WriteFixture {
         val expected = (0 until 60).filter(i => i != 7 && i != 8 && remains(i, i % 3))
           .map(i => s"[$i,${i % 3},${if (i / 10 == 4) 1 else 0}]").sorted
         assert(sorted(s"SELECT * FROM $t") == expected, s"$statement $partitioning")
-        assert(sorted(s"SELECT * FROM ${peer(t)}") == expected, s"$statement $partitioning")
+        assert(sorted(s"SELECT * FROM ${inApacheIceberg(t)}") == expected, s"$statement $partitioning")
       }
       val t = withDeletes(version, "")
       spark.sql("SELECT 100 AS id, 0 AS p, 0 AS n").writeTo(t).overwrite(org.apache.spark.sql.functions.expr("id < 39"))

@@ -79,7 +79,7 @@ private[iceberglite] trait DriverFixture extends SharedSession { self: Suite =>
 
   /** For each statement, the rows of its table before the statement and after Apache Iceberg ran the statement. */
   protected lazy val expected: Map[String, (Seq[String], Seq[String])] = statements.map { case (name, statement) =>
-    val oracle = peer(newTable("oracle"))
+    val oracle = inApacheIceberg(newTable("oracle"))
     create(oracle, 2, "copy-on-write")
     val rowsBefore = sorted(s"SELECT * FROM $oracle")
     sql(statement.replace("%s", oracle))

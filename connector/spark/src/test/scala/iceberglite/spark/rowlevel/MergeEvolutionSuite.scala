@@ -19,14 +19,14 @@ class MergeEvolutionSuite extends AnyFunSuite with StatementFixture {
 
   /** Returns the rows of a table, after checking that Apache Iceberg reads the same rows. */
   private def read(t: String, columns: String = "*"): Seq[String] = {
-    assert(sorted(s"SELECT $columns FROM $t") == sorted(s"SELECT $columns FROM ${peer(t)}"))
+    assert(sorted(s"SELECT $columns FROM $t") == sorted(s"SELECT $columns FROM ${inApacheIceberg(t)}"))
     sorted(s"SELECT $columns FROM $t")
   }
 
   for ((version, mode) <- Seq(2 -> "copy-on-write", 3 -> "copy-on-write", 2 -> "merge-on-read", 3 -> "merge-on-read")) {
     test(
       s"UPDATE * and INSERT * add the missing columns in the same commit as the rows (version $version, $mode)",
-      Sampling.sampledUnless(version == 3 && mode == "merge-on-read"): _*
+      Sampling.slowInSomeRunsUnless(version == 3 && mode == "merge-on-read"): _*
     ) {
       val t = create("id BIGINT NOT NULL, n INT, kept STRING", version, mode)
       sql(s"INSERT INTO $t VALUES (1, 1, 'a'), (2, 2, 'b')")
@@ -44,7 +44,7 @@ class MergeEvolutionSuite extends AnyFunSuite with StatementFixture {
 
     test(
       s"missing fields of structs are added, even in lists and maps (version $version, $mode)",
-      Sampling.sampledUnless(version == 2 && mode == "merge-on-read"): _*
+      Sampling.slowInSomeRunsUnless(version == 2 && mode == "merge-on-read"): _*
     ) {
       val t = create(
         "id BIGINT, s STRUCT<a: INT, b: INT>, l ARRAY<STRUCT<x: INT, y: INT>>, m MAP<STRING, STRUCT<v: INT, w: INT>>",
@@ -151,7 +151,7 @@ class MergeEvolutionSuite extends AnyFunSuite with StatementFixture {
   for (mode <- Seq("copy-on-write", "merge-on-read"))
     test(
       s"a MERGE fails if a concurrent commit adds a column, or succeeds with retries ($mode)",
-      Sampling.sampledUnless(mode == "merge-on-read"): _*
+      Sampling.slowInSomeRunsUnless(mode == "merge-on-read"): _*
     ) {
       val t = create("id BIGINT", 2, mode)
       sql(s"INSERT INTO $t VALUES (1)")
@@ -175,7 +175,7 @@ class MergeEvolutionSuite extends AnyFunSuite with StatementFixture {
   for (mode <- Seq("copy-on-write", "merge-on-read"))
     test(
       s"Spark's cached results are refreshed after a MERGE that adds columns ($mode)",
-      Sampling.sampledUnless(mode == "merge-on-read"): _*
+      Sampling.slowInSomeRunsUnless(mode == "merge-on-read"): _*
     ) {
       val t = create("id BIGINT, n INT", 2, mode)
       sql(s"INSERT INTO $t VALUES (1, 1)")
@@ -209,16 +209,16 @@ class MergeEvolutionSuite extends AnyFunSuite with StatementFixture {
   for (mode <- Seq("copy-on-write", "merge-on-read"))
     test(
       s"a column added between analysis and execution of a statement does not become null ($mode)",
-      Sampling.sampledUnless(mode == "copy-on-write"): _*
+      Sampling.slowInSomeRunsUnless(mode == "copy-on-write"): _*
     ) {
       val t = create("id BIGINT, n BIGINT", 2, mode)
       sql(s"INSERT INTO $t SELECT id, id FROM range(0, 10, 1, 1)")
       assert(count(t) == 10)
       // Spark resolves the target table of the MERGE before the source. The session sees the following commits of
       // Apache Iceberg only when Spark resolves the source.
-      sql(s"ALTER TABLE ${peer(t)} ADD COLUMN c INT")
-      sql(s"INSERT INTO ${peer(t)} VALUES (100, 100, 7)")
-      val loaded = org.apache.iceberg.spark.Spark3Util.loadIcebergTable(spark, peer(t))
+      sql(s"ALTER TABLE ${inApacheIceberg(t)} ADD COLUMN c INT")
+      sql(s"INSERT INTO ${inApacheIceberg(t)} VALUES (100, 100, 7)")
+      val loaded = org.apache.iceberg.spark.Spark3Util.loadIcebergTable(spark, inApacheIceberg(t))
       loaded.manageSnapshots().createTag("x", loaded.currentSnapshot.snapshotId).commit()
       val merge = s"USING (SELECT id, n + 1 AS n FROM $t.tag_x) s ON t.id = s.id WHEN MATCHED THEN UPDATE SET n = s.n"
       val error = intercept[Exception](sql(s"MERGE INTO $t t $merge"))

@@ -10,7 +10,7 @@ import org.apache.spark.sql.internal.SQLConf
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
-import iceberglite.{Fuzz, MoreRoundsTag, Sampling}
+import iceberglite.{Fuzz, MoreRoundsInSlowTierTag, Sampling}
 import iceberglite.table.action.FastAppend
 import iceberglite.tree.TreeReader
 import iceberglite.spark.rules.ReportedWriteExec
@@ -94,7 +94,7 @@ class MergeFilesSuite extends AnyFunSuite with StatementFixture with AdaptiveSpa
         assert(sorted(s"SELECT id, n FROM $t WHERE n <> 0") ==
           Seq("[205,1]", "[207,2]", "[710,-1]", "[711,-1]", "[900,3]"))
         assert(rows(s"SELECT * FROM $t").size == 100 * Files && rows(s"SELECT * FROM $t WHERE id = 505").isEmpty)
-        assert(sorted(s"SELECT * FROM $t") == sorted(s"SELECT * FROM ${peer(t)}"))
+        assert(sorted(s"SELECT * FROM $t") == sorted(s"SELECT * FROM ${inApacheIceberg(t)}"))
       }
   }
 
@@ -278,12 +278,12 @@ class MergeFilesSuite extends AnyFunSuite with StatementFixture with AdaptiveSpa
 
   test(
     "random statements with WHEN NOT MATCHED BY SOURCE have the results of Spark with Apache Iceberg",
-    MoreRoundsTag
+    MoreRoundsInSlowTierTag
   ) {
     for (round <- 0 until Fuzz.slowRounds(4)) {
       val random = new Random(Fuzz.seed + round)
       val layout = Seq("", "PARTITIONED BY (p)", "PARTITIONED BY (truncate(50, id))")(random.nextInt(3))
-      val (t, oracle) = (newTable(), peer(newTable("oracle")))
+      val (t, oracle) = (newTable(), inApacheIceberg(newTable("oracle")))
       fill(t, layout, 2 + random.nextInt(2))
       fill(oracle, layout, 2)
       val merges = new RandomMerges(random)

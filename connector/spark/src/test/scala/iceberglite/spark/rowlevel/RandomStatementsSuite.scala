@@ -5,7 +5,7 @@ import scala.util.Random
 import org.apache.spark.sql.SparkSession
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.{Fuzz, MoreRounds, Sampling}
+import iceberglite.{Fuzz, MoreRoundsInSlowTier, Sampling}
 import iceberglite.spark.SharedSession
 import iceberglite.spark.write.TableChecks
 
@@ -26,7 +26,7 @@ final private[iceberglite] case class Lineage(rowId: Long, lastUpdated: Long, va
  * Only some combinations of partitioning and file format are tested, unless `ICEBERG_LITE_ALL` is set in the
  * environment. The format of delete files is random.
  */
-@MoreRounds
+@MoreRoundsInSlowTier
 class RandomStatementsSuite extends AnyFunSuite with TableChecks {
   override lazy val spark: SparkSession = SharedSession.liteExtensions
   private val statementCount = Fuzz.slowRounds(5, least = 2)
@@ -46,7 +46,10 @@ class RandomStatementsSuite extends AnyFunSuite with TableChecks {
   private def checkLineage(table: String, before: Map[Long, Lineage], statement: String): Unit = {
     val lineageRows = rows(lineageQuery + table)
     assert(lineageRows.map(_.getLong(0)).distinct.size == lineageRows.size, statement)
-    assert(sorted(lineageQuery + table) == sorted(lineageQuery + peer(table)), s"read by Apache Iceberg: $statement")
+    assert(
+      sorted(lineageQuery + table) == sorted(lineageQuery + inApacheIceberg(table)),
+      s"read by Apache Iceberg: $statement"
+    )
     val lastSequenceNumber = rows(s"SELECT max(sequence_number) FROM $table.entries").head.getLong(0)
     // If a MERGE has a further condition besides the equality of ids, it can delete a row because no source row matches
     // it, and insert the source row with the same id as a new row.
@@ -76,8 +79,8 @@ class RandomStatementsSuite extends AnyFunSuite with TableChecks {
     sql(statement.replace("%s", table))
     val expected = sorted(s"SELECT * FROM $oracle")
     assert(sorted(s"SELECT * FROM $table") == expected, statement)
-    sql(s"REFRESH TABLE ${peer(table)}")
-    assert(sorted(s"SELECT * FROM ${peer(table)}") == expected, s"read by Apache Iceberg: $statement")
+    sql(s"REFRESH TABLE ${inApacheIceberg(table)}")
+    assert(sorted(s"SELECT * FROM ${inApacheIceberg(table)}") == expected, s"read by Apache Iceberg: $statement")
     if (version == 3) checkLineage(table, before, statement)
   }
 
@@ -95,13 +98,13 @@ class RandomStatementsSuite extends AnyFunSuite with TableChecks {
   } test(
     (s"random statements give the rows of Apache Iceberg: version $version, $mode, in $format " +
       partitioning.replace("and evolved", "with evolution").toLowerCase).trim,
-    Sampling.sampledUnless(k == 4 && l == 0): _*
+    Sampling.slowInSomeRunsUnless(k == 4 && l == 0): _*
   ) {
     val random = new Random(Fuzz.seed ^ (version, mode, partitioning, format).hashCode)
     val isEvolved = partitioning == "and evolved"
     val statements = new EvolvingStatements(random, isEvolved)
     val table = newTable()
-    val oracle = peer(newTable("oracle"))
+    val oracle = inApacheIceberg(newTable("oracle"))
     val partitioned = if (isEvolved) "" else partitioning
     val deleteFormat = formats(random.nextInt(formats.size))
     val formatProperties = s", 'write.format.default' = '$format', 'write.delete.format.default' = '$deleteFormat'"

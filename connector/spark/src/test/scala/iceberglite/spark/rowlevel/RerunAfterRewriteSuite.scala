@@ -24,7 +24,7 @@ class RerunAfterRewriteSuite extends AnyFunSuite with StatementFixture {
     statement <- statements
   } test(
     s"${statement.name} runs again if a compaction replaces its files (version $version, $mode)",
-    Sampling.sampledUnless(version == 3 && mode == "merge-on-read"): _*
+    Sampling.slowInSomeRunsUnless(version == 3 && mode == "merge-on-read"): _*
   ) {
     val t = filled(version, mode)
     val commits = commitWhenCalled(t)(compact(_))
@@ -37,7 +37,7 @@ class RerunAfterRewriteSuite extends AnyFunSuite with StatementFixture {
   for (mode <- Seq("copy-on-write", "merge-on-read")) {
     test(
       s"a statement is not run again if, besides the compaction, another commit changed rows ($mode)",
-      Sampling.sampledUnless(mode == "merge-on-read"): _*
+      Sampling.slowInSomeRunsUnless(mode == "merge-on-read"): _*
     ) {
       val t = filled(3, mode)
       val commits = commitWhenCalled(t) { table =>

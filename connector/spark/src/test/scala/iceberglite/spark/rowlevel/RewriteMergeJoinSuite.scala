@@ -109,7 +109,7 @@ class RewriteMergeJoinSuite extends AnyFunSuite with WriteFixture with AdaptiveS
           ) {
             sql(s"MERGE INTO $t t USING $source ON $condition $clause")
           }
-          (rowsOf(t), rowsOf(peer(t)))
+          (rowsOf(t), rowsOf(inApacheIceberg(t)))
         }
         assert(outcomes.tail.forall(_ == outcomes.head), s"$condition $clause")
         assert(outcomes.head._1 == outcomes.head._2)
@@ -212,7 +212,7 @@ class RewriteMergeJoinSuite extends AnyFunSuite with WriteFixture with AdaptiveS
     }
     val inserted = rows(s"SELECT id FROM $t WHERE n IN ('a', 'b', 'c', 'd') OR p = 8 ORDER BY id NULLS LAST")
     assert(inserted.map(_.get(0)) == Seq(2000107L, 2000200L, null, null))
-    assert(rowsOf(t) == rowsOf(peer(t)))
+    assert(rowsOf(t) == rowsOf(inApacheIceberg(t)))
   }
 
   for (mode <- Seq("copy-on-write", "merge-on-read"))

@@ -26,7 +26,7 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
   for ((version, kind) <- Seq(2 -> "position delete files", 3 -> "deletion vector"))
     test(
       s"after several DELETE statements, a data file has only the $kind of the last statement",
-      Sampling.sampledUnless(version == 3): _*
+      Sampling.slowInSomeRunsUnless(version == 3): _*
     ) {
       val t = create(Columns, version, "merge-on-read", "write.parquet.row-group-size-bytes" -> "20000")
       sql(s"INSERT INTO $t SELECT id, xxhash64(id) FROM range(0, 20000, 1, 1)")
@@ -40,7 +40,7 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
       assert(deleteFiles(t).map(_._2).sum == 20000L - expected)
       val added = rows(s"SELECT DISTINCT snapshot_id FROM $t.entries WHERE status < 2 AND data_file.content = 1")
       assert(added.map(_.getLong(0)) == live(t).currentSnapshot.map(_.snapshotId).toSeq)
-      assert(count(t) == expected && count(peer(t)) == expected)
+      assert(count(t) == expected && count(inApacheIceberg(t)) == expected)
     }
 
   test("a position delete file with partition granularity contains deletes of several data files") {
@@ -48,7 +48,7 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
     sql(s"DELETE FROM $t WHERE n = 4")
     val files = rows(s"SELECT file_path FROM $t.delete_files").map(_.getString(0))
     assert(files.exists(file => spark.read.parquet(file).select("file_path").distinct().count() == 2))
-    assert(deleteFiles(t).map(_._2).sum == 100 && count(t) == 900 && count(peer(t)) == 900)
+    assert(deleteFiles(t).map(_._2).sum == 100 && count(t) == 900 && count(inApacheIceberg(t)) == 900)
   }
 
   test("files without a matching row are not rewritten") {
@@ -73,7 +73,7 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
   }
 
   for (mode <- Seq("copy-on-write", "merge-on-read")) {
-    test(s"conditions can use metadata columns ($mode)", Sampling.sampledUnless(mode == "merge-on-read"): _*) {
+    test(s"conditions can use metadata columns ($mode)", Sampling.slowInSomeRunsUnless(mode == "merge-on-read"): _*) {
       val t = filled(3, mode)
       sql(s"DELETE FROM $t WHERE _ROW_ID = 17")
       sql(
@@ -92,7 +92,7 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
 
     test(
       s"a MERGE can match rows by their file and position ($mode)",
-      Sampling.sampledUnless(mode == "merge-on-read"): _*
+      Sampling.slowInSomeRunsUnless(mode == "merge-on-read"): _*
     ) {
       for (text <- Seq("STRING", "CHAR(3)", "VARCHAR(3)")) {
         val t = create(s"id BIGINT, c $text", 2, mode)
@@ -126,7 +126,7 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
 
     test(
       s"a MERGE that matches rows by position can insert rows into a table with a CHAR column ($mode)",
-      Sampling.sampledUnless(mode == "merge-on-read"): _*
+      Sampling.slowInSomeRunsUnless(mode == "merge-on-read"): _*
     ) {
       val t = create(s"id BIGINT, c CHAR(3)", 2, mode)
       sql(s"INSERT INTO $t SELECT id, concat('c', id % 5) FROM range(0, 100, 1, 2)")
@@ -137,7 +137,7 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
 
     test(
       s"a statement is rejected if a column hides a metadata column that the statement needs ($mode)",
-      Sampling.sampledUnless(mode == "merge-on-read"): _*
+      Sampling.slowInSomeRunsUnless(mode == "merge-on-read"): _*
     ) {
       val hidden = if (mode == "copy-on-write") "_file" else "_pos"
       val t = filled(3, mode)
@@ -157,7 +157,7 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
 
     test(
       s"a statement that changes no row commits nothing ($mode)",
-      Sampling.sampledUnless(mode == "copy-on-write"): _*
+      Sampling.slowInSomeRunsUnless(mode == "copy-on-write"): _*
     ) {
       val t = filled(2, mode)
       val before = count(s"$t.snapshots")
@@ -169,7 +169,7 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
 
     test(
       s"a statement with a failed task leaves the table and its directory unchanged ($mode)",
-      Sampling.sampledUnless(mode == "merge-on-read"): _*
+      Sampling.slowInSomeRunsUnless(mode == "merge-on-read"): _*
     ) {
       val t = filled(2, mode)
       spark.udf.register("fail_late", (id: Long) => if (id == 990) throw new IllegalStateException("no more") else id)
@@ -181,7 +181,7 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
 
     test(
       s"if rows are added concurrently, an UPDATE fails under serializable, but not snapshot isolation ($mode)",
-      Sampling.sampledUnless(mode == "merge-on-read"): _*
+      Sampling.slowInSomeRunsUnless(mode == "merge-on-read"): _*
     ) {
       val serializable = filled(2, mode)
       commitWhenCalled(serializable)(addCopy(_))
@@ -199,7 +199,7 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
 
     test(
       s"an UPDATE fails if a concurrent commit removes the file of a changed row ($mode)",
-      Sampling.sampledUnless(mode == "copy-on-write"): _*
+      Sampling.slowInSomeRunsUnless(mode == "copy-on-write"): _*
     ) {
       val t = filled(2, mode, "write.update.isolation-level" -> "snapshot")
       commitWhenCalled(t)(table =>
@@ -212,7 +212,7 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
 
     test(
       s"statements change a branch if the table name ends with branch_<name> ($mode)",
-      Sampling.sampledUnless(mode == "copy-on-write"): _*
+      Sampling.slowInSomeRunsUnless(mode == "copy-on-write"): _*
     ) {
       val t = filled(2, mode)
       sql(s"ALTER TABLE $t CREATE BRANCH work")
@@ -239,7 +239,7 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
   for ((version, mode) <- Seq(2 -> "copy-on-write", 3 -> "copy-on-write", 3 -> "merge-on-read"))
     test(
       s"Spark's cached results of a table are refreshed after a change (version $version, $mode)",
-      Sampling.sampledUnless(version == 3 && mode == "merge-on-read"): _*
+      Sampling.slowInSomeRunsUnless(version == 3 && mode == "merge-on-read"): _*
     ) {
       val t = filled(version, mode)
       sql(s"CACHE TABLE $t")
@@ -261,7 +261,7 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
   for (mode <- Seq("copy-on-write", "merge-on-read"))
     test(
       s"a statement that reads its table several times reads the same snapshot each time ($mode)",
-      Sampling.sampledUnless(mode == "copy-on-write"): _*
+      Sampling.slowInSomeRunsUnless(mode == "copy-on-write"): _*
     ) {
       val t = filled(2, mode)
       val commits = commitWhenCalled(t)(table => table.transaction().add(new DeleteFiles(AlwaysTrue)).commit())

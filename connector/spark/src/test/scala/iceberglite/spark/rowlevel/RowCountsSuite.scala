@@ -39,7 +39,7 @@ class RowCountsSuite extends AnyFunSuite with WriteFixture {
   for ((version, mode) <- Seq(1 -> "copy-on-write", 2 -> "copy-on-write", 3 -> "copy-on-write")) {
     test(
       s"rows that copy-on-write statements change and copy are counted (version $version)",
-      Sampling.sampledUnless(version == 3): _*
+      Sampling.slowInSomeRunsUnless(version == 3): _*
     ) {
       val t = filledTable(version, mode)
       sql(s"DELETE FROM $t WHERE id % 100 = 5")
@@ -66,7 +66,7 @@ class RowCountsSuite extends AnyFunSuite with WriteFixture {
   for (version <- Seq(2, 3)) {
     test(
       s"rows that merge-on-read statements change are counted (version $version)",
-      Sampling.sampledUnless(version == 2): _*
+      Sampling.slowInSomeRunsUnless(version == 2): _*
     ) {
       val t = filledTable(version, "merge-on-read")
       sql(s"DELETE FROM $t WHERE id % 100 = 5")
@@ -81,7 +81,7 @@ class RowCountsSuite extends AnyFunSuite with WriteFixture {
 
     test(
       s"copy-on-write after merge-on-read counts only rows that were not deleted yet, version $version",
-      Sampling.sampledUnless(version == 3): _*
+      Sampling.slowInSomeRunsUnless(version == 3): _*
     ) {
       val t = filledTable(version, "merge-on-read")
       sql(s"DELETE FROM $t WHERE id < 100")
@@ -95,14 +95,14 @@ class RowCountsSuite extends AnyFunSuite with WriteFixture {
       sql(s"DELETE FROM $t WHERE id = 600")
       merge(t, "WHEN MATCHED AND t.id % 2 = 0 THEN DELETE WHEN MATCHED THEN UPDATE SET n = 0")
       assert(counts(t) == Map("inserted" -> 0L, "deleted" -> 5L, "updated" -> 5L, "copied" -> 489L))
-      assert(count(t) == count(peer(t)) && count(t) == 351 + 499 - 5)
+      assert(count(t) == count(inApacheIceberg(t)) && count(t) == 351 + 499 - 5)
     }
   }
 
   for ((version, column) <- Seq(2 -> "_spec_id INT", 2 -> "_SPEC_ID INT", 3 -> "_spec_id INT COMMENT 'mine'"))
     test(
       s"if a column hides a metadata column, only the row counts are missing: $column, version $version",
-      Sampling.sampledUnless(version == 3): _*
+      Sampling.slowInSomeRunsUnless(version == 3): _*
     ) {
       val t = newTable()
       val modes = Seq("update", "merge").map(c => s"'write.$c.mode' = 'copy-on-write'").mkString(", ")

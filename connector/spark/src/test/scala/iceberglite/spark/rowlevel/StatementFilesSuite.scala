@@ -35,7 +35,8 @@ class StatementFilesSuite extends AnyFunSuite with WriteFixture {
   private lazy val oracleSession: SparkSession = SharedSession.spark
 
   /** Returns the table's name in Apache Iceberg's catalog. A name that starts with this catalog is unchanged. */
-  override protected def peer(table: String): String = if (table.startsWith("ice")) table else super.peer(table)
+  override protected def inApacheIceberg(table: String): String =
+    if (table.startsWith("ice")) table else super.inApacheIceberg(table)
 
   private val source =
     "(SELECT id, CAST(id DIV 100 % 10 AS INT) AS p, -id AS n FROM range(0, 9000, 1, 2) " +
@@ -64,7 +65,7 @@ class StatementFilesSuite extends AnyFunSuite with WriteFixture {
     }
 
   private def snapshotOf(t: String): Long =
-    rows(s"SELECT snapshot_id FROM ${peer(t)}.snapshots ORDER BY committed_at DESC LIMIT 1").head.getLong(0)
+    rows(s"SELECT snapshot_id FROM ${inApacheIceberg(t)}.snapshots ORDER BY committed_at DESC LIMIT 1").head.getLong(0)
 
   /**
    * Runs a statement, and then rolls the table back to an earlier snapshot.
@@ -81,8 +82,9 @@ class StatementFilesSuite extends AnyFunSuite with WriteFixture {
     inSession(session)(_.sql(statement.replace("%s", t)))
     val summary = summaryOf(t)
     def added(key: String) = summary.getOrElse(key, "0").toInt
-    val deletePaths = rows(s"SELECT count(DISTINCT file_path) FROM ${peer(t)}.delete_files").head.getLong(0).toInt
-    val rowsAfter = sorted(s"SELECT * FROM ${peer(t)}")
+    val deletePaths =
+      rows(s"SELECT count(DISTINCT file_path) FROM ${inApacheIceberg(t)}.delete_files").head.getLong(0).toInt
+    val rowsAfter = sorted(s"SELECT * FROM ${inApacheIceberg(t)}")
     val Array(catalog, namespace, name) = t.split('.')
     inSession(session)(_.sql(s"CALL $catalog.system.rollback_to_snapshot('$namespace.$name', $snapshot)"))
     (AddedFiles(added("added-data-files"), added("added-delete-files"), deletePaths), rowsAfter)

@@ -14,7 +14,7 @@ class StatementOptionsSuite extends AnyFunSuite with StatementFixture {
   for (mode <- Seq("copy-on-write", "merge-on-read"))
     test(
       s"options apply in every statement, before or after the alias of the table ($mode)",
-      Sampling.sampledUnless(mode == "merge-on-read"): _*
+      Sampling.slowInSomeRunsUnless(mode == "merge-on-read"): _*
     ) {
       val t = filled(2, mode)
       def withOptions(n: Int) = s"WITH ('snapshot-property.n' = '$n', `snapshot-property.Who` 'me')"
@@ -81,7 +81,7 @@ class StatementOptionsSuite extends AnyFunSuite with StatementFixture {
   for (mode <- Seq("copy-on-write", "merge-on-read")) {
     test(
       s"a statement with the option branch reads and writes the branch ($mode)",
-      Sampling.sampledUnless(mode == "copy-on-write"): _*
+      Sampling.slowInSomeRunsUnless(mode == "copy-on-write"): _*
     ) {
       val t = filled(2, mode)
       sql(s"ALTER TABLE $t CREATE BRANCH b")
@@ -99,7 +99,7 @@ class StatementOptionsSuite extends AnyFunSuite with StatementFixture {
 
     test(
       s"the option isolation-level takes precedence over the table property ($mode)",
-      Sampling.sampledUnless(mode == "merge-on-read"): _*
+      Sampling.slowInSomeRunsUnless(mode == "merge-on-read"): _*
     ) {
       val t = filled(2, mode)
       commitWhenCalled(t)(addCopy(_))
@@ -186,7 +186,7 @@ class StatementOptionsSuite extends AnyFunSuite with StatementFixture {
       "'delete-format' = 'orc', 'delete-granularity' = 'partition', 'target-delete-file-size-bytes' = '1000000'"
     assert(added(s"DELETE FROM $t WITH ($options) WHERE n = 1") == Seq("ORC"))
     assert(added(s"UPDATE $t WITH ('Delete-Format' = 'parquet') SET n = 77 WHERE n = 2").toSet == Set("PARQUET"))
-    assert(count(t) == 900 && count(peer(t)) == 900 && count(peer(t), "n = 77") == 100)
+    assert(count(t) == 900 && count(inApacheIceberg(t)) == 900 && count(inApacheIceberg(t), "n = 77") == 100)
     assert(rejection(s"DELETE FROM $t WITH ('delete-granularity' = 'table')").contains("delete-granularity"))
     assert(rejection(s"DELETE FROM $t WITH ('delete-format' = 'puffin')").contains("delete-format"))
   }
@@ -197,7 +197,7 @@ class StatementOptionsSuite extends AnyFunSuite with StatementFixture {
       withConf("spark.sql.iceberg.read.adaptive-split-size.enabled" -> "false") {
         sql(s"DELETE FROM $t WITH ('target-delete-file-size-bytes' = '$size') WHERE n = 1")
       }
-      assert(deleteFormats(t).size == files && count(t) == 900 && count(peer(t)) == 900)
+      assert(deleteFormats(t).size == files && count(t) == 900 && count(inApacheIceberg(t)) == 900)
     }
   }
 
@@ -219,11 +219,11 @@ class StatementOptionsSuite extends AnyFunSuite with StatementFixture {
     sql(s"INSERT INTO $t SELECT id, id FROM range(0, 10, 1, 1)")
     spark.range(3).selectExpr("id", "id + 100 AS n").writeTo(t).option("upsert-keys", "id")
       .option("delete-format", "avro").append()
-    assert(deleteFormats(t) == Seq("AVRO") && count(t) == 10 && count(peer(t), "n >= 100") == 3)
+    assert(deleteFormats(t) == Seq("AVRO") && count(t) == 10 && count(inApacheIceberg(t), "n >= 100") == 3)
   }
 
   private def deleteFormats(t: String): Seq[String] =
-    rows(s"SELECT file_format FROM ${peer(t)}.delete_files").map(_.getString(0)).sorted
+    rows(s"SELECT file_format FROM ${inApacheIceberg(t)}.delete_files").map(_.getString(0)).sorted
 
   private def firstSnapshot(t: String): Long =
     rows(s"SELECT snapshot_id FROM $t.snapshots ORDER BY committed_at LIMIT 1").head.getLong(0)

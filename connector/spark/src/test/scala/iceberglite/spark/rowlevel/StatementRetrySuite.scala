@@ -28,7 +28,7 @@ class StatementRetrySuite extends AnyFunSuite with StatementFixture {
   for (mode <- Seq("copy-on-write", "merge-on-read")) {
     test(
       s"an UPDATE fails without retries, and with retries also updates concurrently added rows ($mode)",
-      Sampling.sampledUnless(mode == "merge-on-read"): _*
+      Sampling.slowInSomeRunsUnless(mode == "merge-on-read"): _*
     ) {
       val t = filled(2, mode)
       commitWhenCalled(t)(addCopy(_))
@@ -44,7 +44,7 @@ class StatementRetrySuite extends AnyFunSuite with StatementFixture {
 
     test(
       s"a statement that always conflicts fails after the given number of retries ($mode)",
-      Sampling.sampledUnless(mode == "copy-on-write"): _*
+      Sampling.slowInSomeRunsUnless(mode == "copy-on-write"): _*
     ) {
       val t = filled(2, mode)
       val commits = commitWhenCalled(t, times = 1000)(addCopy(_))
@@ -60,7 +60,7 @@ class StatementRetrySuite extends AnyFunSuite with StatementFixture {
 
     test(
       s"a retried MERGE has the same common table expressions and parameters ($mode)",
-      Sampling.sampledUnless(mode == "merge-on-read"): _*
+      Sampling.slowInSomeRunsUnless(mode == "merge-on-read"): _*
     ) {
       val t = filled(2, mode)
       val commits = commitWhenCalled(t)(table => table.transaction().add(new DeleteFiles(AlwaysTrue)).commit())
@@ -81,7 +81,7 @@ class StatementRetrySuite extends AnyFunSuite with StatementFixture {
     sql(s"INSERT INTO $t SELECT id, 0 FROM range(0, 10, 1, 1)")
     val loadedTable = loaded(t)
     // Apache Iceberg does not notify iceberg-lite of this commit, so iceberg-lite's loaded table does not contain it.
-    spark.range(0, 20, 1, 1).selectExpr("id", "id AS n").writeTo(peer(t)).append()
+    spark.range(0, 20, 1, 1).selectExpr("id", "id AS n").writeTo(inApacheIceberg(t)).append()
     val condition = new Predicate("<", Array(Expressions.column("id"), Expressions.literal(10L)))
     assert(loadedTable.canDeleteWhere(Array(condition)))
     val error = intercept[Exception](loadedTable.deleteWhere(Array(condition)))
@@ -136,7 +136,8 @@ class StatementRetrySuite extends AnyFunSuite with StatementFixture {
 
   /** Checks that the files of failed attempts are deleted, including those of attempts whose tasks Spark killed. */
   private def assertNoOrphans(t: String): Unit = {
-    val listed = rows(s"SELECT file_path FROM ${peer(t)}.all_files").map(_.getString(0).split('/').last).toSet
+    val listed =
+      rows(s"SELECT file_path FROM ${inApacheIceberg(t)}.all_files").map(_.getString(0).split('/').last).toSet
     eventually(timeout(10.seconds))(assert(dataFilesOf(t).map(_.getFileName.toString) == listed))
     ()
   }

@@ -54,8 +54,8 @@ class CreateTableLikeSuite extends AnyFunSuite with StatementFixture {
     val t = newTable()
     sql(s"CREATE TABLE $t LIKE $s")
     def definition(table: String): Seq[String] =
-      rows(s"DESCRIBE TABLE ${peer(table)}").map(_.toString) ++
-        Seq("sort-order", "format", "format-version").map(properties(peer(table)))
+      rows(s"DESCRIBE TABLE ${inApacheIceberg(table)}").map(_.toString) ++
+        Seq("sort-order", "format", "format-version").map(properties(inApacheIceberg(table)))
     assert(definition(t) == definition(s))
     assert(live(t).spec.fields.map(_.name) == Vector("shard", "d_month"))
     assert(live(t).metadata.uuid != live(s).metadata.uuid && live(t).metadata.snapshots.isEmpty)

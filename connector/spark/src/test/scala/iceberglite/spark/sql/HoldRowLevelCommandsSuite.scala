@@ -42,7 +42,7 @@ class HoldRowLevelCommandsSuite extends AnyFunSuite with StatementFixture {
   test("only the tables of row-level commands in iceberg-lite catalogs are held") {
     val name = filled(2, "merge-on-read")
     assert(!isHeld(hold(parsed(s"SELECT * FROM $name"))))
-    assert(!isHeld(hold(parsed(s"DELETE FROM ${peer(name)} WHERE id = 1"))))
+    assert(!isHeld(hold(parsed(s"DELETE FROM ${inApacheIceberg(name)} WHERE id = 1"))))
     assert(!isHeld(new HoldRowLevelCommands(spark, isActive = false)(parsed(s"DELETE FROM $name WHERE id = 1"))))
     hold(parsed(s"EXPLAIN DELETE FROM $name WHERE id = 1")) match {
       case explain: ExplainCommand => assert(isHeld(explain.logicalPlan))

@@ -46,7 +46,7 @@ class TableStatementsSuite extends AnyFunSuite with StatementFixture {
     val Seq(planned) = call("rewrite_data_files", t, arguments :+ "dry_run => true": _*)
     val Seq(result) = rows(s"OPTIMIZE $t$clauses")
     assert(result == planned && result.schema == planned.schema, clauses)
-    assert(sorted(s"SELECT * FROM $t") == before && sorted(s"SELECT * FROM ${peer(t)}") == before, clauses)
+    assert(sorted(s"SELECT * FROM $t") == before && sorted(s"SELECT * FROM ${inApacheIceberg(t)}") == before, clauses)
     assert((result.getInt(0) > 0) == isRewritten, clauses)
   }
 
@@ -60,9 +60,9 @@ class TableStatementsSuite extends AnyFunSuite with StatementFixture {
       sql(s"ALTER TABLE $t CREATE OR REPLACE BRANCH b")
       for (id <- 100 until 106) sql(s"INSERT INTO $t.branch_b VALUES ($id, 1, NULL)")
       val main = rows(s"SELECT file_path FROM $t.files ORDER BY 1")
-      val before = sorted(s"SELECT * FROM ${peer(t)} VERSION AS OF 'b'")
+      val before = sorted(s"SELECT * FROM ${inApacheIceberg(t)} VERSION AS OF 'b'")
       assert(rows(s"OPTIMIZE $name").head.getInt(0) == 7, name)
-      assert(sorted(s"SELECT * FROM ${peer(t)} VERSION AS OF 'b'") == before)
+      assert(sorted(s"SELECT * FROM ${inApacheIceberg(t)} VERSION AS OF 'b'") == before)
       assert(rows(s"SELECT file_path FROM $t.files ORDER BY 1") == main)
     }
   }
@@ -95,7 +95,7 @@ class TableStatementsSuite extends AnyFunSuite with StatementFixture {
       assert(cached.count() == 20)
       val Seq(report) = rows(s"RESTORE TABLE $t TO VERSION AS OF $first")
       assert(report.toSeq.drop(1) == Seq(first, 0, 1, 0, 10, 0, 0))
-      assert(spark.table(t).count() == 10 && count(peer(t)) == 10)
+      assert(spark.table(t).count() == 10 && count(inApacheIceberg(t)) == 10)
     } finally cached.unpersist()
     val lastTime = live(t).metadata.snapshots.last.timestampMs
     val expected = rows(s"SELECT * FROM $t TIMESTAMP AS OF timestamp_millis(${lastTime}L) ORDER BY id")
@@ -126,12 +126,12 @@ class TableStatementsSuite extends AnyFunSuite with StatementFixture {
     assert(counts == expected.groupBy(_._1).mapValues(_.size.toLong).toMap)
     val after = FilesBelow.withoutHints(directoryOf(t)).map(_.getFileName.toString)
     assert(expected.filter(_._1 != "snapshot").map(_._2.split('/').last).toSet == before -- after)
-    assert(!Files.exists(orphan) && count(t) == 1 && count(peer(t)) == 1)
+    assert(!Files.exists(orphan) && count(t) == 1 && count(inApacheIceberg(t)) == 1)
   }
 
   test("DESCRIBE HISTORY lists the snapshots that the metadata tables show, including those of Apache Iceberg", Slow) {
     val t = tableWithCommits(2)
-    sql(s"DELETE FROM ${peer(t)} WHERE id = 1")
+    sql(s"DELETE FROM ${inApacheIceberg(t)} WHERE id = 1")
     sql(s"ALTER TABLE $t CREATE BRANCH b AS OF VERSION ${live(t).metadata.snapshots.head.snapshotId}")
     sql(s"INSERT INTO $t.branch_b SELECT 1, 1, NULL")
     val history = sql(s"DESCRIBE HISTORY $t")
@@ -149,8 +149,8 @@ class TableStatementsSuite extends AnyFunSuite with StatementFixture {
 
   /** Returns the number of distinct values by field id, in the statistics file of the current snapshot. */
   private def distinctValues(t: String): Map[Int, String] = {
-    sql(s"REFRESH TABLE ${peer(t)}")
-    val table = Spark3Util.loadIcebergTable(spark, peer(t))
+    sql(s"REFRESH TABLE ${inApacheIceberg(t)}")
+    val table = Spark3Util.loadIcebergTable(spark, inApacheIceberg(t))
     val files = table.statisticsFiles.asScala.filter(_.snapshotId == table.currentSnapshot.snapshotId)
     files.flatMap(_.blobMetadata.asScala).map(b => b.fields.get(0).intValue -> b.properties.get("ndv")).toMap
   }
@@ -164,7 +164,7 @@ class TableStatementsSuite extends AnyFunSuite with StatementFixture {
       sql(s"ANALYZE TABLE $t COMPUTE STATISTICS$clause")
       assert(distinctValues(t) == Map(1 -> "20", 2 -> "3"), clause)
     }
-    call("compute_table_stats", peer(t))
+    call("compute_table_stats", inApacheIceberg(t))
     assert(distinctValues(t) == Map(1 -> "20", 2 -> "3"))
   }
 
@@ -271,7 +271,7 @@ class TableStatementsSuite extends AnyFunSuite with StatementFixture {
 
   test("ANALYZE TABLE for tables of other catalogs is passed on to Spark's parser and to other extensions", Slow) {
     val t = tableWithCommits(1)
-    for (table <- Seq(peer(t), s"ice.$ns.nothing")) {
+    for (table <- Seq(inApacheIceberg(t), s"ice.$ns.nothing")) {
       val e = intercept[Exception](sql(s"ANALYZE TABLE $table COMPUTE STATISTICS"))
       assert(!messages(e).contains("iceberg-lite") && messages(e).contains("ANALYZE TABLE"), messages(e))
     }

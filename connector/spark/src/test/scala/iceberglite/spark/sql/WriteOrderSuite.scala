@@ -38,7 +38,7 @@ class WriteOrderSuite extends AnyFunSuite with WriteFixture {
   ) {
     val columns = "id BIGINT, data STRING, ts TIMESTAMP, s STRUCT<x: INT, `a.b`: STRING>, l ARRAY<INT>, asc INT"
     val (liteTable, peerTable) = (newTable(), newTable())
-    Seq(liteTable, peer(peerTable))
+    Seq(liteTable, inApacheIceberg(peerTable))
       .foreach(t => sql(s"CREATE TABLE $t ($columns) USING iceberg PARTITIONED BY (days(ts))"))
     val statements = Seq(
       "ORDERED BY id",
@@ -66,11 +66,12 @@ class WriteOrderSuite extends AnyFunSuite with WriteFixture {
       ""
     )
     statements.foreach { statement =>
-      val results = Seq(liteTable, peer(peerTable)).map(t => Try(sql(s"ALTER TABLE $t WRITE $statement")).isSuccess)
+      val results =
+        Seq(liteTable, inApacheIceberg(peerTable)).map(t => Try(sql(s"ALTER TABLE $t WRITE $statement")).isSuccess)
       assert(results.distinct.size == 1, s"$statement succeeds: $results")
       assert(state(liteTable) == state(peerTable), statement)
-      assert(writeProperties(peer(liteTable)) == writeProperties(peer(peerTable)), statement)
-      assert(writeProperties(liteTable) == writeProperties(peer(liteTable)), statement)
+      assert(writeProperties(inApacheIceberg(liteTable)) == writeProperties(inApacheIceberg(peerTable)), statement)
+      assert(writeProperties(liteTable) == writeProperties(inApacheIceberg(liteTable)), statement)
     }
   }
 
@@ -87,7 +88,7 @@ class WriteOrderSuite extends AnyFunSuite with WriteFixture {
     val versionsBefore = metadata(t).metadataLog.size
     sql(s"ALTER TABLE $t WRITE ORDERED BY data")
     assert(metadata(t).metadataLog.size == versionsBefore + 1)
-    sql(s"ALTER TABLE ${peer(t)} WRITE UNORDERED")
+    sql(s"ALTER TABLE ${inApacheIceberg(t)} WRITE UNORDERED")
     val error = intercept[Exception](sql(s"ALTER TABLE $t WRITE ORDERED BY id"))
     assert(messages(error).contains(t.split('.').last) && state(t)._3.contains("none"))
   }
@@ -115,7 +116,7 @@ class WriteOrderSuite extends AnyFunSuite with WriteFixture {
     sql(s"ALTER TABLE $t WRITE UNORDERED")
     write()
     assert(listed(t, "sort_order_id").map(_.getInt(0)).toSet == Set(0, 1, 2, 3))
-    assert(rows(s"SELECT count(*), sum(id) FROM ${peer(t)}").head.toString == "[4000,1998000]")
+    assert(rows(s"SELECT count(*), sum(id) FROM ${inApacheIceberg(t)}").head.toString == "[4000,1998000]")
   }
 
   test("NaN is sorted as the greatest number, and nulls according to the null order", Slow, PartitionRules.sortNan) {

@@ -60,7 +60,7 @@ class PartitionManagementSuite extends AnyFunSuite with StatementFixture {
     sql(s"INSERT INTO $own SELECT id, CAST(id % 3 AS STRING) FROM range(100)")
     val before = sorted(s"SELECT * FROM $own WHERE NOT (lite.system.bucket(4, id) = 2 AND s = '1')")
     sql(s"ALTER TABLE $own DROP PARTITION (id_bucket = 2, s_trunc = '1')")
-    assert(sorted(s"SELECT * FROM $own") == before && sorted(s"SELECT * FROM ${peer(own)}") == before)
+    assert(sorted(s"SELECT * FROM $own") == before && sorted(s"SELECT * FROM ${inApacheIceberg(own)}") == before)
     assert(
       rows(s"SELECT operation, summary['added-data-files'] FROM $own.snapshots ORDER BY committed_at").last.toString
         == "[delete,null]"
@@ -87,7 +87,7 @@ class PartitionManagementSuite extends AnyFunSuite with StatementFixture {
     sql(s"INSERT INTO $own SELECT id, id % 2 FROM range(10)")
     sql(s"DELETE FROM $own WHERE id = 3")
     sql(s"TRUNCATE TABLE $own PARTITION (p = 1)")
-    assert(count(own) == 5 && count(peer(own)) == 5)
+    assert(count(own) == 5 && count(inApacheIceberg(own)) == 5)
   }
 
   test("dropping a partition whose files also have other rows fails the validation, and deletes nothing") {

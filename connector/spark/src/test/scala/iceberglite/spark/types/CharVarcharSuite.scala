@@ -152,7 +152,7 @@ class CharVarcharSuite extends AnyFunSuite with SharedSession with BeforeAndAfte
     .linesIterator.drop(1).takeWhile(!_.startsWith("USING")).toSeq
 
   private def loaded(table: String): org.apache.iceberg.Table =
-    org.apache.iceberg.spark.Spark3Util.loadIcebergTable(spark, peer(table))
+    org.apache.iceberg.spark.Spark3Util.loadIcebergTable(spark, inApacheIceberg(table))
 
   private def javaProperties(table: String): Map[String, String] = {
     import scala.collection.JavaConverters._
@@ -241,10 +241,10 @@ class CharVarcharSuite extends AnyFunSuite with SharedSession with BeforeAndAfte
   test("Apache Iceberg reads and writes the columns as strings, and later statements check values again") {
     sql(s"CREATE TABLE $lite (i INT, c CHAR(5), s STRUCT<v: VARCHAR(5)>) USING iceberg")
     sql(s"INSERT INTO $lite VALUES (1, 'a', named_struct('v', 'b'))")
-    assert(rows(s"SELECT * FROM ${peer(lite)}").map(_.toString) == Seq("[1,a    ,[b]]"))
-    sql(s"INSERT INTO ${peer(lite)} VALUES (2, 'a', named_struct('v', 'longer')), (3, 'longer', NULL)")
-    sql(s"ALTER TABLE ${peer(lite)} RENAME COLUMN c TO d")
-    sql(s"ALTER TABLE ${peer(lite)} ADD COLUMN c STRING")
+    assert(rows(s"SELECT * FROM ${inApacheIceberg(lite)}").map(_.toString) == Seq("[1,a    ,[b]]"))
+    sql(s"INSERT INTO ${inApacheIceberg(lite)} VALUES (2, 'a', named_struct('v', 'longer')), (3, 'longer', NULL)")
+    sql(s"ALTER TABLE ${inApacheIceberg(lite)} RENAME COLUMN c TO d")
+    sql(s"ALTER TABLE ${inApacheIceberg(lite)} ADD COLUMN c STRING")
     sql(s"REFRESH TABLE $lite")
     assert(typesOf(lite) == Seq("int", "char(5)", "struct<v:varchar(5)>", "string"))
     assert(rows(s"SELECT i, d, s FROM $lite ORDER BY i").map(_.toString) ==
@@ -286,7 +286,7 @@ class CharVarcharSuite extends AnyFunSuite with SharedSession with BeforeAndAfte
       Seq(inserted, s"UPDATE $lite SET v = 'longer' WHERE i = 1", merged).foreach { s =>
         assert(reason(intercept[Exception](run(s))).contains(Exceeded), s)
       }
-      assert(rows(s"SELECT c, v FROM ${peer(lite)} ORDER BY i").map(_.toString) ==
+      assert(rows(s"SELECT c, v FROM ${inApacheIceberg(lite)} ORDER BY i").map(_.toString) ==
         Seq("[x    ,y    ]", "[z    ,c]", "[n    ,n]"))
       afterEach()
     }

@@ -209,7 +209,7 @@ class DefaultsSuite extends AnyFunSuite with JavaTables {
     assert(result.head == "[1,true,5,1.5,1.25,1969-12-31,2024-02-29 12:00:00.000001,1969-12-31T23:59:59,it's,ab,[1,6]]")
     assert(result(1) == "[2,true,5,1.5,1.25,1969-12-31,2024-02-29 12:00:00.000001,1969-12-31T23:59:59,it's,ab,null]")
     assert(result(2).endsWith("[1,null]]"))
-    assert(rows(s"SELECT $columns FROM ${peer(t)} ORDER BY id").map(_.toString) == result)
+    assert(rows(s"SELECT $columns FROM ${inApacheIceberg(t)} ORDER BY id").map(_.toString) == result)
   }
 
   test("if a table accepts any schema, defaults are written for missing columns", SparkRules.everyColumnWritten) {
@@ -226,7 +226,9 @@ class DefaultsSuite extends AnyFunSuite with JavaTables {
       Seq("[1,here,[null,2,7],null,null,here]"))
     val path = rows(s"SELECT file_path FROM $t.files").head.getString(0)
     assert(spark.read.parquet(path).columns.toSet == Set("id", "p", "s", "n", "r"))
-    assert(rows(s"SELECT id, p, s, n, r FROM ${peer(t)}").map(_.toString) == Seq("[1,here,[null,2,7],null,null]"))
+    assert(
+      rows(s"SELECT id, p, s, n, r FROM ${inApacheIceberg(t)}").map(_.toString) == Seq("[1,here,[null,2,7],null,null]")
+    )
     val error = intercept[Exception](sql("SELECT 'x' AS p").writeTo(t).append())
     assert(error.getMessage.contains("lack the column id, which is NOT NULL and has no default"))
   }

@@ -73,7 +73,7 @@ class ImportedFilesSuite extends AnyFunSuite with JavaTables {
         s"[$i,2013-01-01 10:00:00.0,[$i,text],WrappedArray([$i], null),Map(k -> [$i])]"
       }
       assert(sorted(s"SELECT * FROM $t") == expected)
-      assert(sorted(s"SELECT * FROM ${peer(t)}") == expected)
+      assert(sorted(s"SELECT * FROM ${inApacheIceberg(t)}") == expected)
       assert(rows(s"SELECT l[0].x, m['k'].y FROM $t WHERE s.a = 2 AND ts = TIMESTAMP '2013-01-01 10:00:00'")
         .map(_.toString) == Seq("[2,2]"))
     }
@@ -92,7 +92,7 @@ class ImportedFilesSuite extends AnyFunSuite with JavaTables {
     val query = "SELECT key, struct.aa, l[0].xx, m['k'].yy FROM %s"
     val expected = (0 to 2).flatMap(i => Seq.fill(2)(s"[$i,$i,$i,$i]"))
     assert(sorted(query.format(t)) == expected)
-    assert(sorted(query.format(peer(t))) == expected)
+    assert(sorted(query.format(inApacheIceberg(t))) == expected)
     assert(rows(s"SELECT key FROM $t WHERE struct.aa = 1 AND struct.b IS NULL").size == 1)
   }
 
@@ -100,7 +100,7 @@ class ImportedFilesSuite extends AnyFunSuite with JavaTables {
     val t = newTable()
     val table = javaTable(t, new PeerSchema(nested.columns.subList(0, 2)))
     importRows(table, sample.selectExpr("id AS whatever", "ts AS called"))
-    assert(sorted(s"SELECT * FROM $t") == sorted(s"SELECT * FROM ${peer(t)}"))
+    assert(sorted(s"SELECT * FROM $t") == sorted(s"SELECT * FROM ${inApacheIceberg(t)}"))
     assert(rows(s"SELECT id FROM $t WHERE id = 2 AND ts IS NOT NULL").size == 1)
   }
 
@@ -124,6 +124,6 @@ class ImportedFilesSuite extends AnyFunSuite with JavaTables {
     importRows(table, sample.selectExpr("id + 10 AS id", "concat('own', id) AS p"), "p=other")
     assert(sorted(s"SELECT * FROM $t") ==
       ((0 to 2).map(i => s"[$i,lacking]") ++ (10 to 12).map(i => s"[$i,own${i - 10}]")).sorted)
-    assert(rows(s"SELECT DISTINCT p FROM ${peer(t)} WHERE id >= 10").map(_.toString) == Seq("[other]"))
+    assert(rows(s"SELECT DISTINCT p FROM ${inApacheIceberg(t)} WHERE id >= 10").map(_.toString) == Seq("[other]"))
   }
 }

@@ -22,7 +22,11 @@ class ViewExchangeSuite extends AnyFunSuite with ViewTests {
     val hive = Seq("type" -> "hive", "uri" -> Servers.hive.uri, "warehouse" -> Servers.hive.warehouse)
     Map("literest" -> rest, "litehive" -> hive).flatMap { case (name, entries) =>
       SharedSession.catalogConf(name, classOf[SparkCatalog].getName, entries: _*) ++
-        SharedSession.catalogConf(peer(name), SharedSession.PeerCatalog, entries :+ ("cache-enabled" -> "false"): _*)
+        SharedSession.catalogConf(
+          inApacheIceberg(name),
+          SharedSession.PeerCatalog,
+          entries :+ ("cache-enabled" -> "false"): _*
+        )
     }
   }
 
@@ -46,7 +50,7 @@ class ViewExchangeSuite extends AnyFunSuite with ViewTests {
   private def columns(view: String): Seq[String] =
     spark.table(view).schema.map(f => s"${f.name} ${f.dataType.sql} ${f.nullable} ${f.getComment()}")
 
-  private def assertEqual(view: String, expected: Seq[Row]): Unit = Seq(view, peer(view)).foreach { name =>
+  private def assertEqual(view: String, expected: Seq[Row]): Unit = Seq(view, inApacheIceberg(view)).foreach { name =>
     assert(rows(s"SELECT * FROM $name") == expected, name)
     assert(columns(name) == columns(view), name)
   }
@@ -55,14 +59,14 @@ class ViewExchangeSuite extends AnyFunSuite with ViewTests {
   private val expected = Seq(Row(1, "A", 1.5), Row(2, "B", 2.5))
 
   onEach("Apache Iceberg reads a view of this connector, and this connector reads a view of Apache Iceberg") { c =>
-    Seq(c, peer(c)).foreach { creator =>
+    Seq(c, inApacheIceberg(c)).foreach { creator =>
       val view = newView(c)
       val created = creator + view.stripPrefix(c)
       inNamespace(creator) {
         sql(s"CREATE VIEW $created (k COMMENT 'key', n, p) COMMENT 'c' TBLPROPERTIES ('a' = 'b') AS $query")
       }
       assertEqual(view, expected)
-      Seq(view, peer(view)).foreach { name =>
+      Seq(view, inApacheIceberg(view)).foreach { name =>
         val properties = rows(s"SHOW TBLPROPERTIES $name").map(r => r.getString(0) -> r.getString(1)).toMap
         assert(properties("a") == "b", name)
         // Apache Iceberg shows an empty text for a missing comment.
@@ -75,8 +79,8 @@ class ViewExchangeSuite extends AnyFunSuite with ViewTests {
   onEach("both connectors replace a view in turn, and each reads all versions of the other") { c =>
     val view = newView(c)
     inNamespace(c)(sql(s"CREATE VIEW $view AS SELECT count(*) AS n FROM items"))
-    inNamespace(peer(c))(
-      sql(s"CREATE OR REPLACE VIEW ${peer(view)} (a, b) AS SELECT id, name FROM items WHERE id = 1")
+    inNamespace(inApacheIceberg(c))(
+      sql(s"CREATE OR REPLACE VIEW ${inApacheIceberg(view)} (a, b) AS SELECT id, name FROM items WHERE id = 1")
     )
     assertEqual(view, Seq(Row(1, "a")))
     inNamespace(c)(sql(s"ALTER VIEW $view AS SELECT max(id) FROM items"))
@@ -84,27 +88,33 @@ class ViewExchangeSuite extends AnyFunSuite with ViewTests {
     assert(metadata(view).versions.map(_.versionId) == Vector(1, 2, 3))
     assert(rows(s"CALL $c.system.rollback_view('$ns.${view.split('.').last}', 1)") == Seq(Row(3, 1)))
     assertEqual(view, Seq(Row(3L)))
-    sql(s"DROP VIEW ${peer(view)}")
+    sql(s"DROP VIEW ${inApacheIceberg(view)}")
     assert(condition(s"SELECT * FROM $view") == "TABLE_OR_VIEW_NOT_FOUND")
   }
 
   onEach("both connectors read each other's views whose column names Spark generates") { c =>
     val (own, other) = (newView(c), newView(c))
     inNamespace(c)(sql(s"CREATE VIEW $own AS SELECT max(id), min(name) FROM items"))
-    inNamespace(peer(c))(sql(s"CREATE VIEW ${peer(other)} AS SELECT max(id), min(name) FROM items"))
+    inNamespace(inApacheIceberg(c))(
+      sql(s"CREATE VIEW ${inApacheIceberg(other)} AS SELECT max(id), min(name) FROM items")
+    )
     Seq(own, other).foreach(assertEqual(_, Seq(Row(3, "a"))))
   }
 
   onEach("both connectors read each other's views whose column names contain commas") { c =>
     val (own, other) = (newView(c), newView(c))
     inNamespace(c)(sql(s"CREATE VIEW $own AS SELECT coalesce(id, 1), name FROM items WHERE id = 2"))
-    inNamespace(peer(c))(sql(s"CREATE VIEW ${peer(other)} AS SELECT coalesce(id, 1), name FROM items WHERE id = 2"))
+    inNamespace(inApacheIceberg(c))(
+      sql(s"CREATE VIEW ${inApacheIceberg(other)} AS SELECT coalesce(id, 1), name FROM items WHERE id = 2")
+    )
     Seq(own, other).foreach(assertEqual(_, Seq(Row(2, "b"))))
   }
 
   onEach("after a rollback to a version of Apache Iceberg, both connectors read the columns of that version") { c =>
     val view = newView(c)
-    inNamespace(peer(c))(sql(s"CREATE VIEW ${peer(view)} (k, n) AS SELECT id, name FROM items WHERE id = 1"))
+    inNamespace(inApacheIceberg(c))(
+      sql(s"CREATE VIEW ${inApacheIceberg(view)} (k, n) AS SELECT id, name FROM items WHERE id = 1")
+    )
     inNamespace(c)(sql(s"CREATE OR REPLACE VIEW $view (n, k) AS SELECT name, price FROM items WHERE id = 2"))
     assertEqual(view, Seq(Row("b", 2.5)))
     sql(s"CALL $c.system.rollback_view('$ns.${view.split('.').last}', 1)")
@@ -117,6 +127,6 @@ class ViewExchangeSuite extends AnyFunSuite with ViewTests {
     val view = newView(c)
     sql(s"CREATE VIEW $view AS SELECT 1 AS a")
     def shown(catalog: String): Seq[Row] = rows(s"SHOW VIEWS IN $catalog.$ns").sortBy(_.getString(1))
-    assert(shown(c) == shown(peer(c)) && shown(c).exists(_.getString(1) == view.split('.').last))
+    assert(shown(c) == shown(inApacheIceberg(c)) && shown(c).exists(_.getString(1) == view.split('.').last))
   }
 }

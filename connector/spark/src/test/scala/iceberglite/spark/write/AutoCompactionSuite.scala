@@ -42,8 +42,8 @@ class AutoCompactionSuite extends AnyFunSuite with CompactionFixture {
     assert(filesIn(t, 1) == 3 && filesIn(t, 2) == 3)
     insert(t, 7, 1)
     assert(filesIn(t, 1) == 1 && filesIn(t, 2) == 3 && operations(t).takeRight(2) == Seq("append", "replace"))
-    sql(s"REFRESH TABLE ${peer(t)}")
-    assert(ids(t) == (1 to 7) && ids(peer(t)) == (1 to 7))
+    sql(s"REFRESH TABLE ${inApacheIceberg(t)}")
+    assert(ids(t) == (1 to 7) && ids(inApacheIceberg(t)) == (1 to 7))
     assertNoOrphans(t)
   }
 
@@ -91,8 +91,8 @@ class AutoCompactionSuite extends AnyFunSuite with CompactionFixture {
       assert(rows(s"SELECT id$lineage FROM $t WHERE id < 400 ORDER BY id").map(_.toSeq) == before)
       assert(ids(t).drop(before.size) == Seq(1001, 1002, 5000, 6001, 6002, 6003))
       assert(operations(t).contains("replace"))
-      sql(s"REFRESH TABLE ${peer(t)}")
-      assert(ids(peer(t)) == ids(t))
+      sql(s"REFRESH TABLE ${inApacheIceberg(t)}")
+      assert(ids(inApacheIceberg(t)) == ids(t))
       assertNoOrphans(t)
     }
 

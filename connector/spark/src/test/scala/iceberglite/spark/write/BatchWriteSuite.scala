@@ -11,8 +11,8 @@ class BatchWriteSuite extends AnyFunSuite with WriteFixture {
     sql(s"CREATE TABLE $t (id BIGINT, name STRING) USING iceberg")
     sql(s"INSERT INTO $t VALUES (1, 'a'), (2, NULL), (NULL, 'c')")
     spark.range(10, 1000).selectExpr("id", "concat('n', id) AS name").writeTo(t).append()
-    assert(sorted(s"SELECT * FROM ${peer(t)}") == sorted(s"SELECT * FROM $t"))
-    assert(rows(s"SELECT count(*), sum(id) FROM ${peer(t)}").head.toString == "[993,499458]")
+    assert(sorted(s"SELECT * FROM ${inApacheIceberg(t)}") == sorted(s"SELECT * FROM $t"))
+    assert(rows(s"SELECT count(*), sum(id) FROM ${inApacheIceberg(t)}").head.toString == "[993,499458]")
   }
 
   test("rows are written to the partitions of their transformed values, in which Apache Iceberg finds them") {
@@ -20,10 +20,10 @@ class BatchWriteSuite extends AnyFunSuite with WriteFixture {
     sql(s"""CREATE TABLE $t (id BIGINT, name STRING, amount DECIMAL(9, 2), at TIMESTAMP, day DATE) USING iceberg
       PARTITIONED BY (bucket(4, id), truncate(2, name), truncate(100, amount), days(at), months(day))""")
     source(100).writeTo(t).append()
-    assert(sorted(s"SELECT * FROM ${peer(t)}") == texts(source(100)))
+    assert(sorted(s"SELECT * FROM ${inApacheIceberg(t)}") == texts(source(100)))
     Seq("id = 17", "name = 'n17'", "amount = 1.70", "at = TIMESTAMP '1970-01-01 04:43:20'", "day < DATE '1969-12-01'")
       .foreach { where =>
-        val matching = sorted(s"SELECT * FROM ${peer(t)} WHERE $where")
+        val matching = sorted(s"SELECT * FROM ${inApacheIceberg(t)} WHERE $where")
         assert(matching.nonEmpty && matching == texts(source(100).where(where)), where)
       }
   }
@@ -39,7 +39,7 @@ class BatchWriteSuite extends AnyFunSuite with WriteFixture {
     spark.range(0, 1000, 1, 3).selectExpr("id", "id % 5 AS part").writeTo(t)
       .option("distribution-mode", "none").append()
     assert(listed(t).size == 15)
-    assert(rows(s"SELECT count(DISTINCT id) FROM ${peer(t)}").head.getLong(0) == 1000)
+    assert(rows(s"SELECT count(DISTINCT id) FROM ${inApacheIceberg(t)}").head.getLong(0) == 1000)
   }
 
   test("a task with more partitions than it can have open files still writes one file per partition") {
@@ -48,7 +48,7 @@ class BatchWriteSuite extends AnyFunSuite with WriteFixture {
       .option("distribution-mode", "none").append()
     val files = listed(t, "partition.part, record_count")
     assert(files.map(_.getLong(0)).sorted == (0L until 200L) && files.forall(_.getLong(1) == 15))
-    assert(rows(s"SELECT count(DISTINCT id) FROM ${peer(t)}").head.getLong(0) == 3000)
+    assert(rows(s"SELECT count(DISTINCT id) FROM ${inApacheIceberg(t)}").head.getLong(0) == 3000)
   }
 
   test("if fan-out is disabled, rows are sorted by partition, and the plan shows the sort") {
@@ -64,8 +64,8 @@ class BatchWriteSuite extends AnyFunSuite with WriteFixture {
   test("INSERT OVERWRITE with a PARTITION clause replaces only this partition") {
     val t = filledTable()
     sql(s"INSERT OVERWRITE $t PARTITION (part = 2) VALUES (100)")
-    assert(sorted(s"SELECT * FROM ${peer(t)} WHERE part = 2") == Seq("[100,2]"))
-    assert(rows(s"SELECT count(*) FROM ${peer(t)}").head.getLong(0) == 17)
+    assert(sorted(s"SELECT * FROM ${inApacheIceberg(t)} WHERE part = 2") == Seq("[100,2]"))
+    assert(rows(s"SELECT count(*) FROM ${inApacheIceberg(t)}").head.getLong(0) == 17)
     assert(summaryOf(t)("operation") == "overwrite")
   }
 
@@ -74,46 +74,48 @@ class BatchWriteSuite extends AnyFunSuite with WriteFixture {
     withConf("spark.sql.sources.partitionOverwriteMode" -> "dynamic") {
       sql(s"INSERT OVERWRITE $t VALUES (100, 2), (101, 9)")
     }
-    assert(sorted(s"SELECT * FROM ${peer(t)} WHERE part IN (2, 9)") == Seq("[100,2]", "[101,9]"))
-    assert(rows(s"SELECT count(*) FROM ${peer(t)}").head.getLong(0) == 18)
+    assert(sorted(s"SELECT * FROM ${inApacheIceberg(t)} WHERE part IN (2, 9)") == Seq("[100,2]", "[101,9]"))
+    assert(rows(s"SELECT count(*) FROM ${inApacheIceberg(t)}").head.getLong(0) == 18)
     frame(Seq(102L -> 3L)).writeTo(t).overwritePartitions()
-    assert(sorted(s"SELECT * FROM ${peer(t)} WHERE part = 3") == Seq("[102,3]"))
+    assert(sorted(s"SELECT * FROM ${inApacheIceberg(t)} WHERE part = 3") == Seq("[102,3]"))
     frame(Seq(103L -> 3L)).writeTo(t).option("overwrite-mode", "dynamic").overwrite(lit(true))
-    assert(sorted(s"SELECT * FROM ${peer(t)} WHERE part = 3") == Seq("[103,3]"))
-    assert(rows(s"SELECT count(*) FROM ${peer(t)}").head.getLong(0) == 15)
+    assert(sorted(s"SELECT * FROM ${inApacheIceberg(t)} WHERE part = 3") == Seq("[103,3]"))
+    assert(rows(s"SELECT count(*) FROM ${inApacheIceberg(t)}").head.getLong(0) == 15)
   }
 
   test("INSERT OVERWRITE without a PARTITION clause replaces all rows, even if there are no new rows") {
     val t = filledTable()
     sql(s"INSERT OVERWRITE $t VALUES (100, 2)")
-    assert(sorted(s"SELECT * FROM ${peer(t)}") == Seq("[100,2]"))
+    assert(sorted(s"SELECT * FROM ${inApacheIceberg(t)}") == Seq("[100,2]"))
     sql(s"INSERT OVERWRITE $t SELECT * FROM $t WHERE id < 0")
-    assert(sorted(s"SELECT * FROM ${peer(t)}").isEmpty)
+    assert(sorted(s"SELECT * FROM ${inApacheIceberg(t)}").isEmpty)
   }
 
   test("an overwrite by condition replaces the rows that match the condition") {
     val t = filledTable()
     frame(Seq(100L -> 1L)).writeTo(t).overwrite(col("part") <= 1 || col("part").isNull)
-    assert(sorted(s"SELECT * FROM ${peer(t)} WHERE part <= 1") == Seq("[100,1]"))
-    assert(rows(s"SELECT count(*) FROM ${peer(t)}").head.getLong(0) == 13)
+    assert(sorted(s"SELECT * FROM ${inApacheIceberg(t)} WHERE part <= 1") == Seq("[100,1]"))
+    assert(rows(s"SELECT count(*) FROM ${inApacheIceberg(t)}").head.getLong(0) == 13)
   }
 
   test("DELETE and TRUNCATE remove whole files") {
     val t = filledTable()
     sql(s"DELETE FROM $t WHERE part IN (1, 3)")
-    assert(sorted(s"SELECT DISTINCT part FROM ${peer(t)}") == Seq("[0]", "[2]", "[4]"))
+    assert(sorted(s"SELECT DISTINCT part FROM ${inApacheIceberg(t)}") == Seq("[0]", "[2]", "[4]"))
     assert(summaryOf(t)("operation") == "delete" && summaryOf(t)("deleted-records") == "8")
     sql(s"DELETE FROM $t WHERE id >= 0 AND part = 0")
-    assert(sorted(s"SELECT DISTINCT part FROM ${peer(t)}") == Seq("[2]", "[4]"))
+    assert(sorted(s"SELECT DISTINCT part FROM ${inApacheIceberg(t)}") == Seq("[2]", "[4]"))
     sql(s"TRUNCATE TABLE $t")
-    assert(sorted(s"SELECT * FROM ${peer(t)}").isEmpty)
+    assert(sorted(s"SELECT * FROM ${inApacheIceberg(t)}").isEmpty)
   }
 
   test("an INSERT without rows commits a snapshot without files") {
     val t = filledTable()
     sql(s"INSERT INTO $t SELECT * FROM $t WHERE id < 0")
     assert(
-      rows(s"SELECT count(*) FROM ${peer(t)}.snapshots").head.getLong(0) == 2 && summaryOf(t)("operation") == "append"
+      rows(s"SELECT count(*) FROM ${inApacheIceberg(t)}.snapshots").head.getLong(0) == 2 && summaryOf(t)(
+        "operation"
+      ) == "append"
     )
   }
 

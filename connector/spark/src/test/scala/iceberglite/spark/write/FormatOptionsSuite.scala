@@ -12,7 +12,9 @@ class FormatOptionsSuite extends AnyFunSuite with FormatFixture {
     Seq("parquet", "orc", "avro").foreach(f => spark.range(5).writeTo(t).option("write-format", f).append())
     spark.range(5).writeTo(t).append()
     assert(listed(t, "file_format").map(_.getString(0).toLowerCase).distinct.sorted == Seq("avro", "orc", "parquet"))
-    Seq(t, peer(t)).foreach(table => assert(rows(s"SELECT count(*), sum(id) FROM $table").head == Row(20L, 40L)))
+    Seq(t, inApacheIceberg(t)).foreach(table =>
+      assert(rows(s"SELECT count(*), sum(id) FROM $table").head == Row(20L, 40L))
+    )
     val error = intercept[AnalysisException](spark.range(5).writeTo(t).option("write-format", "csv").append())
     assert(error.getMessage.contains("parquet, orc or avro"))
   }

@@ -51,13 +51,16 @@ class FullDiskSuite extends AnyFunSuite with WriteFixture {
   }
 
   for (format <- Seq("parquet", "orc", "avro")) {
-    test(s"a full disk is reported for data files in $format", Sampling.sampledUnless(format == "parquet"): _*) {
+    test(s"a full disk is reported for data files in $format", Sampling.slowInSomeRunsUnless(format == "parquet"): _*) {
       val t = create(s"'write.format.default' = '$format'")
       val statement = s"INSERT INTO $t SELECT id, uuid() FROM range(0, 50000, 1, 1)"
       Seq(FullDisk.NoSpace, FullDisk.LimitedTo(100000), FullDisk.FullAtClose).foreach(assertReported(t, statement, _))
     }
 
-    test(s"a full disk is reported for position delete files in $format", Sampling.sampledUnless(format == "orc"): _*) {
+    test(
+      s"a full disk is reported for position delete files in $format",
+      Sampling.slowInSomeRunsUnless(format == "orc"): _*
+    ) {
       val t = create(s"'write.delete.mode' = 'merge-on-read', 'write.delete.format.default' = '$format'")
       Seq(FullDisk.NoSpace, FullDisk.FullAtClose).foreach(assertReported(t, s"DELETE FROM $t WHERE id % 3 = 1", _))
     }

@@ -75,7 +75,7 @@ class IcebergBatchWriteSuite extends AnyFunSuite with WriteFixture {
     second.close()
     assert(dataFilesOf(t).size == 3)
     write.commit(Array(firstMessage))
-    assert(rows(s"SELECT count(*) FROM ${peer(t)}").head.getLong(0) == 6)
+    assert(rows(s"SELECT count(*) FROM ${inApacheIceberg(t)}").head.getLong(0) == 6)
   }
 
   test("an aborted task removes its files") {
@@ -110,7 +110,7 @@ class IcebergBatchWriteSuite extends AnyFunSuite with WriteFixture {
     val kryo = new KryoSerializer(spark.sparkContext.getConf).newInstance()
     val message = kryo.deserialize[WriterCommitMessage](kryo.serialize[WriterCommitMessage](javaCopy(task.commit())))
     write.commit(Array(message))
-    assert(sorted(s"SELECT id, hex(part) FROM ${peer(t)}") == Seq("[5,0102]", "[6,null]"))
+    assert(sorted(s"SELECT id, hex(part) FROM ${inApacheIceberg(t)}") == Seq("[5,0102]", "[6,null]"))
   }
 
   private def partitioned(): String = {

@@ -30,6 +30,6 @@ trait MetricsFixture extends SharedSession { self: Suite =>
   /** Returns the metrics of the table's files in manifests, as Apache Iceberg reads them. */
   protected def metricsOf(table: String): Seq[String] = rows(
     s"""SELECT to_json(struct(record_count, value_counts, null_value_counts, nan_value_counts, map_keys(column_sizes),
-       |lower_bounds, upper_bounds)) FROM ${peer(table)}.files""".stripMargin
+       |lower_bounds, upper_bounds)) FROM ${inApacheIceberg(table)}.files""".stripMargin
   ).map(_.getString(0))
 }

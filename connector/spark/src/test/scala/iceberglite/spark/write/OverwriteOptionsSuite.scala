@@ -62,13 +62,13 @@ class OverwriteOptionsSuite extends AnyFunSuite with WriteFixture {
   private val remainingIds = Seq(0L, 2L, 3L, 5L, 6L, 8L)
 
   for (((method, save), i) <- overwrites.zipWithIndex) {
-    val tags = Sampling.sampledUnless(i == 0)
+    val tags = Sampling.slowInSomeRunsUnless(i == 0)
     test(s"$method: replaceWhere replaces only the rows that match", tags: _*) {
       val t = partitioned()
       overwrite(save, t, newRows(1), "replaceWhere" -> "p = 1")
-      assert(ids(t) == remainingIds ++ Seq(100L, 101L) && ids(peer(t)) == ids(t))
+      assert(ids(t) == remainingIds ++ Seq(100L, 101L) && ids(inApacheIceberg(t)) == ids(t))
       overwrite(save, t, newRows(0), "REPLACEWHERE" -> "p = 0 and id > 3 or id >= 100")
-      assert(ids(t) == Seq(0L, 2L, 3L, 5L, 8L, 100L, 101L) && ids(peer(t)) == ids(t))
+      assert(ids(t) == Seq(0L, 2L, 3L, 5L, 8L, 100L, 101L) && ids(inApacheIceberg(t)) == ids(t))
       overwrite(save, t, newRows(0).limit(0), "replaceWhere" -> "p = 0")
       assert(ids(t) == Seq(2L, 5L, 8L))
       overwrite(save, t, newRows(2), "replaceWhere" -> "true")
@@ -95,7 +95,7 @@ class OverwriteOptionsSuite extends AnyFunSuite with WriteFixture {
       for (key <- Seq("partitionOverwriteMode", "PARTITIONOVERWRITEMODE", "overwrite-mode", "Overwrite-Mode")) {
         val t = partitioned()
         overwrite(save, t, newRows(1), key -> "Dynamic")
-        assert(ids(t) == remainingIds ++ Seq(100L, 101L) && ids(peer(t)) == ids(t), key)
+        assert(ids(t) == remainingIds ++ Seq(100L, 101L) && ids(inApacheIceberg(t)) == ids(t), key)
         overwrite(save, t, newRows(1), key -> "static")
         assert(ids(t) == Seq(100L, 101L))
       }
@@ -213,7 +213,7 @@ class OverwriteOptionsSuite extends AnyFunSuite with WriteFixture {
     def insert(verb: String, options: String) =
       sql(s"INSERT $verb $t WITH ($options) SELECT id, 1 FROM range(100, 102)")
     insert("OVERWRITE", "'replaceWhere' = 'p = 1'")
-    assert(ids(t) == remainingIds ++ Seq(100L, 101L) && ids(peer(t)) == ids(t))
+    assert(ids(t) == remainingIds ++ Seq(100L, 101L) && ids(inApacheIceberg(t)) == ids(t))
     insert("OVERWRITE", "'PartitionOverwriteMode' = 'dynamic', 'txnAppId' = 'a', 'txnVersion' = '1'")
     assertUnchanged(t)(insert("OVERWRITE", "'txnAppId' = 'a', 'txnVersion' = '1'"))
     assert(ids(t) == remainingIds ++ Seq(100L, 101L))

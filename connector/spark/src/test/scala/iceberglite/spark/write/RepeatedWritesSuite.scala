@@ -33,7 +33,7 @@ class RepeatedWritesSuite extends AnyFunSuite with WriteFixture {
     write(t, 10, "etl", 3).append()
     assertUnchanged(t)(write(t, 90, "etl", 2).append())
     write(t, 20, "other", 1).append()
-    assert(ids(t) == (0L until 30L) && ids(peer(t)) == (0L until 30L))
+    assert(ids(t) == (0L until 30L) && ids(inApacheIceberg(t)) == (0L until 30L))
   }
 
   test("overwrites and row-level statements with an application version are also done once", Slow) {

@@ -27,19 +27,19 @@ class RewritePartialOverwriteSuite extends AnyFunSuite with StatementFixture {
   for (version <- 1 to 3)
     test(
       s"an overwrite replaces only the rows that match its condition, version $version",
-      Sampling.sampledUnless(version == 2): _*
+      Sampling.slowInSomeRunsUnless(version == 2): _*
     ) {
       val t = partitioned(version)
       val filesBefore = rows(s"SELECT count(*) FROM $t.files").head.getLong(0)
       newRows(100, 101).writeTo(t).overwrite(col("id") >= 10 && col("p") === 0)
       val expected = (0L until 60L).filterNot(i => i >= 10 && i % 3 == 0) ++ Seq(100L, 101L)
-      assert(ids(t) == expected && ids(peer(t)) == expected)
+      assert(ids(t) == expected && ids(inApacheIceberg(t)) == expected)
       assert(rows(s"SELECT count(*) FROM $t.files").head.getLong(0) <= filesBefore + 1)
       assert(summaryOf(t)("operation") == "overwrite")
       // Rows for which the condition is null are not replaced.
       newRows(200).writeTo(t).overwrite(col("n").startsWith("n4") || col("n") === lit("new"))
       val remainingIds = expected.filterNot(i => i > 99 || i % 5 != 0 && i.toString.startsWith("4")) :+ 200L
-      assert(ids(t) == remainingIds && ids(peer(t)) == remainingIds)
+      assert(ids(t) == remainingIds && ids(inApacheIceberg(t)) == remainingIds)
     }
 
   test("rows that do not match the condition keep their row ids", Slow) {
@@ -90,7 +90,7 @@ class RewritePartialOverwriteSuite extends AnyFunSuite with StatementFixture {
   test("a condition that Spark simplifies to true replaces all rows") {
     val t = partitioned(3)
     newRows(100).writeTo(t).overwrite(expr("id = id"))
-    assert(ids(t) == Seq(100L) && ids(peer(t)) == Seq(100L))
+    assert(ids(t) == Seq(100L) && ids(inApacheIceberg(t)) == Seq(100L))
   }
 
   test("INSERT INTO ... REPLACE WHERE applies the options of the statement, and rejects upsert-keys", Slow) {
@@ -125,7 +125,7 @@ class RewritePartialOverwriteSuite extends AnyFunSuite with StatementFixture {
   test("a CHAR value that Apache Iceberg wrote without padding matches the padded value of a condition", Slow) {
     val t = newTable()
     sql(s"CREATE TABLE $t (c CHAR(3), v INT) USING iceberg")
-    sql(s"INSERT INTO ${peer(t)} VALUES ('a', 1), ('b', 1)")
+    sql(s"INSERT INTO ${inApacheIceberg(t)} VALUES ('a', 1), ('b', 1)")
     sql(s"INSERT INTO $t VALUES ('a', 2)")
     sql(s"INSERT INTO $t REPLACE WHERE c = 'a' SELECT 'a', 3")
     assert(sorted(s"SELECT * FROM $t") == Seq("[a  ,3]", "[b  ,1]"))

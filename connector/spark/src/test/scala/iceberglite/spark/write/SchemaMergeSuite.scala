@@ -55,12 +55,12 @@ class SchemaMergeSuite extends AnyFunSuite with WriteFixture {
   private def sameAsPeer(columns: String, clauses: String = "")(writes: (String => Unit)*): String = {
     val (liteTable, peerTable) = (openTable(columns, clauses), openTable(columns, clauses))
     writes.zipWithIndex.foreach { case (write, i) =>
-      val results = Seq(liteTable, peer(peerTable)).map(t => Try(write(t)))
+      val results = Seq(liteTable, inApacheIceberg(peerTable)).map(t => Try(write(t)))
       assert(results.map(_.isSuccess).distinct.size == 1, s"$i: $results")
       sql(s"REFRESH TABLE $peerTable")
       assert(this.columns(liteTable) == this.columns(peerTable), s"$i: $results")
     }
-    val read = Seq(liteTable, peer(liteTable), peerTable).map(t => sorted(s"SELECT * FROM $t"))
+    val read = Seq(liteTable, inApacheIceberg(liteTable), peerTable).map(t => sorted(s"SELECT * FROM $t"))
     assert(read.distinct.size == 1 && read.head.nonEmpty)
     liteTable
   }
@@ -105,7 +105,7 @@ class SchemaMergeSuite extends AnyFunSuite with WriteFixture {
 
   /** Checks that each condition finds one row in iceberg-lite, and the same row in Apache Iceberg. */
   private def assertFindsOneRow(table: String)(conditions: String*): Unit = conditions.foreach { where =>
-    val results = Seq(table, peer(table)).map(t => sorted(s"SELECT * FROM $t WHERE $where"))
+    val results = Seq(table, inApacheIceberg(table)).map(t => sorted(s"SELECT * FROM $t WHERE $where"))
     assert(results.distinct.size == 1 && results.head.size == 1, where)
   }
 
@@ -121,8 +121,10 @@ class SchemaMergeSuite extends AnyFunSuite with WriteFixture {
     }
     assertFindsOneRow(t)("i = 1", "i = 3000000000", "i = 6", "w = 2", "w = 4", "w = 7")
     assertFindsOneRow(t)("e = 3.25", "e = 5.25", "e = 8.25")
-    assert(rows(s"SELECT partition.i, partition.w FROM ${peer(t)}.files ORDER BY partition.i").map(_.toString) ==
-      Seq("[1,2]", "[6,7]", "[21,21]", "[22,22]", "[3000000000,4]"))
+    assert(
+      rows(s"SELECT partition.i, partition.w FROM ${inApacheIceberg(t)}.files ORDER BY partition.i").map(_.toString) ==
+        Seq("[1,2]", "[6,7]", "[21,21]", "[22,22]", "[3000000000,4]")
+    )
   }
 
   test("columns that are nullable in the rows become nullable in the table") {
@@ -143,7 +145,7 @@ class SchemaMergeSuite extends AnyFunSuite with WriteFixture {
     val copy = newTable()
     inMergingSession(sql(s"CREATE TABLE $copy USING iceberg AS SELECT 1 AS id, named_struct('a', 2) AS s"))
     inMergingSession(sql(s"CREATE OR REPLACE TABLE $copy USING iceberg AS SELECT 1L AS id, 'x' AS data"))
-    assert(sorted(s"SELECT * FROM ${peer(copy)}") == Seq("[1,x]"))
+    assert(sorted(s"SELECT * FROM ${inApacheIceberg(copy)}") == Seq("[1,x]"))
   }
 
   test("new columns and rows are committed together, and the snapshot has the id of the new schema") {
@@ -190,7 +192,7 @@ class SchemaMergeSuite extends AnyFunSuite with WriteFixture {
     writeWhile(t)(addColumn(t, "more", IntType))
     val merged: Schema = live(t).current.schema
     assert(merged.fields.map(_.name) == Seq("id", "more"))
-    assert(sorted(s"SELECT * FROM ${peer(t)}") == Seq("[0,0]", "[1,1]"))
+    assert(sorted(s"SELECT * FROM ${inApacheIceberg(t)}") == Seq("[0,0]", "[1,1]"))
 
     val u = openTable("id BIGINT")
     val error = intercept[Exception](writeWhile(u)(addColumn(u, "other", StringType)))

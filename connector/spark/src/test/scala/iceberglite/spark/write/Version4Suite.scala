@@ -104,7 +104,7 @@ class Version4Suite extends AnyFunSuite with StatementFixture {
       "UPDATE %s SET s = 'peer' WHERE id = 1",
       "INSERT OVERWRITE %s VALUES (1, 1, 'peer', NULL)"
     ).foreach { statement =>
-      val e = intercept[Exception](sql(statement.replace("%s", peer(t))).collect())
+      val e = intercept[Exception](sql(statement.replace("%s", inApacheIceberg(t))).collect())
       info(s"$statement: ${messages(e).linesIterator.next()}")
       sql(s"REFRESH TABLE $t")
       assert(sorted(s"SELECT * FROM $t") == before, statement)
@@ -118,8 +118,8 @@ class Version4Suite extends AnyFunSuite with StatementFixture {
     val t = partitioned(4, "merge-on-read")
     statements.take(3).foreach(run(_, t))
     val before = sorted(s"SELECT * FROM $t")
-    sql(s"ALTER TABLE ${peer(t)} SET TBLPROPERTIES ('written-by' = 'peer')")
-    sql(s"ALTER TABLE ${peer(t)} ADD COLUMN added INT")
+    sql(s"ALTER TABLE ${inApacheIceberg(t)} SET TBLPROPERTIES ('written-by' = 'peer')")
+    sql(s"ALTER TABLE ${inApacheIceberg(t)} ADD COLUMN added INT")
     sql(s"REFRESH TABLE $t")
     assert(rows(s"SHOW TBLPROPERTIES $t").map(_.getString(0)).contains("written-by"))
     assert(sorted(s"SELECT id, p, s, d FROM $t") == before)
@@ -131,21 +131,21 @@ class Version4Suite extends AnyFunSuite with StatementFixture {
   test("a table of Apache Iceberg's own draft of version 4 is read, but not written", Slow) {
     val t = newTable()
     val properties = Seq("delete", "update", "merge").map(c => s"'write.$c.mode' = 'merge-on-read'").mkString(", ")
-    sql(s"CREATE TABLE ${peer(t)} (id BIGINT, p BIGINT, s STRING, d DATE) USING iceberg " +
+    sql(s"CREATE TABLE ${inApacheIceberg(t)} (id BIGINT, p BIGINT, s STRING, d DATE) USING iceberg " +
       s"PARTITIONED BY (p, bucket(3, id), days(d)) TBLPROPERTIES ('format-version' = '4', $properties)")
-    statements.take(4).foreach(run(_, peer(t)))
-    val expected = sorted(s"SELECT * FROM ${peer(t)}")
+    statements.take(4).foreach(run(_, inApacheIceberg(t)))
+    val expected = sorted(s"SELECT * FROM ${inApacheIceberg(t)}")
     assert(sorted(s"SELECT * FROM $t") == expected && expected.size > 30)
     Seq("p = 2", "id % 2 = 0 AND d > DATE'2024-01-20'", "s = 'updated'", "p IS NULL").foreach { filter =>
       val query = (table: String) => sorted(s"SELECT * FROM $table WHERE $filter")
-      assert(query(t) == query(peer(t)) && query(t).nonEmpty, filter)
+      assert(query(t) == query(inApacheIceberg(t)) && query(t).nonEmpty, filter)
     }
     val files = "SELECT content, file_path, record_count, partition.p, null_value_counts FROM "
-    assert(sorted(s"$files $t.files") == sorted(s"$files ${peer(t)}.files"))
-    assert(history(t) == history(peer(t)))
+    assert(sorted(s"$files $t.files") == sorted(s"$files ${inApacheIceberg(t)}.files"))
+    assert(history(t) == history(inApacheIceberg(t)))
     Seq("INSERT INTO %s VALUES (3, 3, '', NULL)", "DELETE FROM %s WHERE id = 1", "DELETE FROM %s WHERE p = 2").foreach {
       statement => intercept[Exception](sql(statement.replace("%s", t)).collect())
     }
-    assert(sorted(s"SELECT * FROM ${peer(t)}") == expected)
+    assert(sorted(s"SELECT * FROM ${inApacheIceberg(t)}") == expected)
   }
 }

@@ -13,7 +13,7 @@ import iceberglite.spark.SharedSession
 class WholeFilesWithDeletesSuite extends AnyFunSuite with SharedSession {
   private def create(version: Int, granularity: String): String = {
     val table = newTable()
-    val peerTable = peer(table)
+    val peerTable = inApacheIceberg(table)
     sql(
       s"""CREATE TABLE $peerTable (id bigint, cat string) USING iceberg PARTITIONED BY (cat) TBLPROPERTIES (
          |'format-version' = '$version', 'write.delete.mode' = 'merge-on-read', 'write.update.mode' = 'merge-on-read',
@@ -32,16 +32,16 @@ class WholeFilesWithDeletesSuite extends AnyFunSuite with SharedSession {
 
   /** Returns the rows of the table, after checking that Apache Iceberg reads the same rows. */
   private def sameRows(table: String, version: Int): Seq[String] = {
-    sql(s"REFRESH TABLE ${peer(table)}")
+    sql(s"REFRESH TABLE ${inApacheIceberg(table)}")
     val query = s"SELECT id, cat${lineageColumns(version)} FROM "
     val result = sorted(query + table)
-    assert(result == sorted(query + peer(table)))
+    assert(result == sorted(query + inApacheIceberg(table)))
     result
   }
 
   /** Checks that no delete file refers to a removed data file, and that the totals in the summary match the files. */
   private def assertConsistent(table: String): Unit = {
-    val peerTable = peer(table)
+    val peerTable = inApacheIceberg(table)
     val data = rows(s"SELECT file_path FROM $peerTable.data_files").map(_.getString(0)).toSet
     val deletes = rows(s"SELECT referenced_data_file, record_count FROM $peerTable.delete_files")
     assert(deletes.filterNot(_.isNullAt(0)).forall(r => data(r.getString(0))))
@@ -57,26 +57,28 @@ class WholeFilesWithDeletesSuite extends AnyFunSuite with SharedSession {
 
   /** Returns the number of delete files of the table, which Apache Iceberg reads. */
   private def deleteFiles(table: String): Long =
-    rows(s"SELECT count(*) FROM ${peer(table)}.delete_files").head.getLong(0)
+    rows(s"SELECT count(*) FROM ${inApacheIceberg(table)}.delete_files").head.getLong(0)
 
   private def lastOperation(table: String): String =
-    rows(s"SELECT operation FROM ${peer(table)}.snapshots ORDER BY committed_at DESC LIMIT 1").head.getString(0)
+    rows(s"SELECT operation FROM ${inApacheIceberg(table)}.snapshots ORDER BY committed_at DESC LIMIT 1").head.getString(
+      0
+    )
 
   /** Runs a statement with iceberg-lite, and with Apache Iceberg on a table with the same contents. */
   private def runOnBoth(version: Int, granularity: String)(statement: String => String): String = {
     val Seq(table, oracle) = Seq.fill(2)(create(version, granularity))
     sql(statement(table))
-    sql(statement(peer(oracle)))
+    sql(statement(inApacheIceberg(oracle)))
     val result = sameRows(table, version)
     sql(s"REFRESH TABLE $oracle")
-    assert(sorted(s"SELECT id, cat FROM $table") == sorted(s"SELECT id, cat FROM ${peer(oracle)}"))
+    assert(sorted(s"SELECT id, cat FROM $table") == sorted(s"SELECT id, cat FROM ${inApacheIceberg(oracle)}"))
     assert(lineageColumns(version).isEmpty || result.forall(!_.contains("null")))
     assertConsistent(table)
     assert(deleteFiles(table) <= deleteFiles(oracle))
     assert(lastOperation(table) == lastOperation(oracle))
     // Apache Iceberg must be able to change the table that iceberg-lite has changed.
-    sql(s"INSERT INTO ${peer(table)} VALUES (7, 'c0'), (8, 'c9')")
-    sql(s"DELETE FROM ${peer(table)} WHERE id IN (7, 5, 0)")
+    sql(s"INSERT INTO ${inApacheIceberg(table)} VALUES (7, 'c0'), (8, 'c9')")
+    sql(s"DELETE FROM ${inApacheIceberg(table)} WHERE id IN (7, 5, 0)")
     sql(s"REFRESH TABLE $table")
     sameRows(table, version)
     table
@@ -85,14 +87,14 @@ class WholeFilesWithDeletesSuite extends AnyFunSuite with SharedSession {
   for ((version, granularity) <- Seq(2 -> "file", 2 -> "partition", 3 -> "file")) {
     test(
       s"DELETE of a partition removes the deletes of its files, version $version, granularity $granularity",
-      ManifestRules.vectorIsRemoved +: Sampling.slowSample(isAlwaysRun = version == 3): _*
+      ManifestRules.vectorIsRemoved +: Sampling.slowInSomeRuns(isAlwaysRun = version == 3): _*
     ) {
       runOnBoth(version, granularity)(t => s"DELETE FROM $t WHERE cat = 'c1'")
     }
 
     test(
       s"INSERT OVERWRITE removes the deletes of the old files, version $version, granularity $granularity",
-      ManifestRules.vectorIsRemoved +: Sampling.slowSample(isAlwaysRun = version == 3): _*
+      ManifestRules.vectorIsRemoved +: Sampling.slowInSomeRuns(isAlwaysRun = version == 3): _*
     ) {
       withConf("spark.sql.sources.partitionOverwriteMode" -> "dynamic") {
         runOnBoth(version, granularity)(t => s"INSERT OVERWRITE $t VALUES (1000, 'c1'), (1001, 'c7')")
@@ -102,7 +104,7 @@ class WholeFilesWithDeletesSuite extends AnyFunSuite with SharedSession {
 
     test(
       s"TRUNCATE removes all deletes, version $version, granularity $granularity",
-      ManifestRules.vectorIsRemoved +: Sampling.sampledUnless(version == 3): _*
+      ManifestRules.vectorIsRemoved +: Sampling.slowInSomeRunsUnless(version == 3): _*
     ) {
       val table = create(version, granularity)
       sql(s"TRUNCATE TABLE $table")

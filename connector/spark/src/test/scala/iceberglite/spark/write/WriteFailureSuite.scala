@@ -62,7 +62,7 @@ class WriteFailureSuite extends AnyFunSuite with WriteFixture {
     assert(!spark.catalog.tableExists(t))
     eventually(timeout(10.seconds))(assert(filesOf(t).isEmpty))
     sql(s"CREATE TABLE $t USING iceberg AS SELECT id FROM range(3)")
-    assert(rows(s"SELECT count(*) FROM ${peer(t)}").head.getLong(0) == 3)
+    assert(rows(s"SELECT count(*) FROM ${inApacheIceberg(t)}").head.getLong(0) == 3)
   }
 
   test("a REPLACE TABLE AS SELECT that fails leaves the old table") {

@@ -24,12 +24,12 @@ trait WriteFixture extends SharedSession with Eventually { self: Suite =>
 
   /** Returns the files in the table's current snapshot, as Apache Iceberg lists them. */
   protected def listed(table: String, columns: String = "*"): Seq[Row] =
-    rows(s"SELECT $columns FROM ${peer(table)}.files ORDER BY file_path")
+    rows(s"SELECT $columns FROM ${inApacheIceberg(table)}.files ORDER BY file_path")
 
   /** Returns the summary of the table's newest snapshot, as Apache Iceberg reads it. */
   protected def summaryOf(table: String): Map[String, String] = {
     val newest =
-      rows(s"SELECT summary, operation FROM ${peer(table)}.snapshots ORDER BY committed_at DESC LIMIT 1").head
+      rows(s"SELECT summary, operation FROM ${inApacheIceberg(table)}.snapshots ORDER BY committed_at DESC LIMIT 1").head
     newest.getMap[String, String](0).toMap + ("operation" -> newest.getString(1))
   }
 
@@ -37,7 +37,7 @@ trait WriteFixture extends SharedSession with Eventually { self: Suite =>
   protected def assertUnchanged(table: String, columns: String = "*")(body: => Unit): Unit = {
     def state = (
       sorted(s"SELECT $columns FROM $table"),
-      rows(s"SELECT * FROM ${peer(table)}.snapshots"),
+      rows(s"SELECT * FROM ${inApacheIceberg(table)}.snapshots"),
       filesOf(table)
     )
     val stateBefore = state

@@ -46,7 +46,7 @@ class WriteOptionsSuite extends AnyFunSuite with WriteFixture {
       .option("target-file-size-bytes", "300000").append()
     val sizes = listed(t, "file_size_in_bytes, record_count").filter(_.getLong(1) > 10).map(_.getLong(0))
     assert(sizes.size > 2 && sizes.count(s => s > 240000 && s < 400000) >= sizes.size - 1, sizes)
-    assert(rows(s"SELECT count(*) FROM ${peer(t)}").head.getLong(0) == 20010)
+    assert(rows(s"SELECT count(*) FROM ${inApacheIceberg(t)}").head.getLong(0) == 20010)
   }
 
   test("the codec of Parquet files comes from the option, else from the session, else from the table property") {
@@ -67,16 +67,16 @@ class WriteOptionsSuite extends AnyFunSuite with WriteFixture {
     tenRows.writeTo(t).option("output-spec-id", "0").append()
     assert(listed(t, "spec_id").map(_.getInt(0)).toSet == Set(0, 1))
     assert(listed(t, "spec_id, partition.id_bucket_2").filter(_.getInt(0) == 0).forall(_.isNullAt(1)))
-    assert(rows(s"SELECT count(*) FROM ${peer(t)}").head.getLong(0) == 30)
+    assert(rows(s"SELECT count(*) FROM ${inApacheIceberg(t)}").head.getLong(0) == 30)
   }
 
   test("the option branch writes to an existing branch") {
     val t = filledTable()
-    sql(s"ALTER TABLE ${peer(t)} CREATE BRANCH audit")
+    sql(s"ALTER TABLE ${inApacheIceberg(t)} CREATE BRANCH audit")
     sql(s"REFRESH TABLE $t")
     tenRows.writeTo(t).option("branch", "audit").append()
-    assert(rows(s"SELECT count(*) FROM ${peer(t)} VERSION AS OF 'audit'").head.getLong(0) == 20)
-    assert(rows(s"SELECT count(*) FROM ${peer(t)}").head.getLong(0) == 10)
+    assert(rows(s"SELECT count(*) FROM ${inApacheIceberg(t)} VERSION AS OF 'audit'").head.getLong(0) == 20)
+    assert(rows(s"SELECT count(*) FROM ${inApacheIceberg(t)}").head.getLong(0) == 10)
     assertUnchanged(t) {
       val error = messages(intercept[Exception](tenRows.writeTo(t).option("branch", "nowhere").append()))
       assert(error.contains("Branch not found: nowhere"), error)
@@ -85,7 +85,7 @@ class WriteOptionsSuite extends AnyFunSuite with WriteFixture {
 
   test("an overwrite with isolation-level=serializable fails if rows were added after validate-from-snapshot-id") {
     val t = filledTable()
-    val firstSnapshot = rows(s"SELECT snapshot_id FROM ${peer(t)}.snapshots").head.getLong(0).toString
+    val firstSnapshot = rows(s"SELECT snapshot_id FROM ${inApacheIceberg(t)}.snapshots").head.getLong(0).toString
     def overwrite(): Unit = tenRows.writeTo(t).option("isolation-level", "serializable")
       .option("validate-from-snapshot-id", firstSnapshot).overwrite(org.apache.spark.sql.functions.lit(true))
     sql(s"INSERT INTO $t VALUES (77, 'new')")
@@ -97,7 +97,7 @@ class WriteOptionsSuite extends AnyFunSuite with WriteFixture {
   test("files of a table with a sort order are sorted and have the id of the sort order", Slow) {
     val t = newTable()
     sql(s"CREATE TABLE $t (id BIGINT, name STRING) USING iceberg PARTITIONED BY (bucket(2, id))")
-    sql(s"ALTER TABLE ${peer(t)} WRITE ORDERED BY name DESC NULLS LAST, id")
+    sql(s"ALTER TABLE ${inApacheIceberg(t)} WRITE ORDERED BY name DESC NULLS LAST, id")
     sql(s"REFRESH TABLE $t")
     val name = "if(id % 10 = 0, NULL, concat('n', id * 7919 % 100)) AS name"
     spark.range(0, 1000, 1, 4).selectExpr("id", name).writeTo(t).append()
@@ -119,7 +119,7 @@ class WriteOptionsSuite extends AnyFunSuite with WriteFixture {
     sql(s"CREATE TABLE $t (id BIGINT NOT NULL, name STRING, s STRUCT<x: INT, y: INT>) USING iceberg " +
       "TBLPROPERTIES ('write.spark.accept-any-schema' = 'true')")
     spark.range(2).selectExpr("named_struct('y', 2, 'x', 1) AS s", "id").writeTo(t).append()
-    assert(sorted(s"SELECT * FROM ${peer(t)}") == Seq("[0,null,[1,2]]", "[1,null,[1,2]]"))
+    assert(sorted(s"SELECT * FROM ${inApacheIceberg(t)}") == Seq("[0,null,[1,2]]", "[1,null,[1,2]]"))
     def rejection(columns: String*): String =
       messages(intercept[Exception](spark.range(2).selectExpr(columns: _*).writeTo(t).append()))
     assert(rejection("id", "1 AS other").contains("Column not found: other"))

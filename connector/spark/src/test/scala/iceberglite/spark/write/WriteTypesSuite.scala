@@ -32,12 +32,14 @@ class WriteTypesSuite extends AnyFunSuite with WriteFixture {
         array(named_struct('x', 1, 'y', array('a', NULL)), NULL, named_struct('x', NULL, 'y', array())),
         map('k', map(1, 1.5), 'l', map(), 'n', NULL)""")
       sql(s"INSERT INTO $t SELECT ${(1 to values.size + 3).map(_ => "NULL").mkString(", ")}")
-      assert(rows(s"SELECT * FROM ${peer(t)}").map(text).sorted == rows(s"SELECT * FROM $t").map(text).sorted)
-      val row = rows(s"SELECT * FROM ${peer(t)} WHERE c0").head
+      assert(
+        rows(s"SELECT * FROM ${inApacheIceberg(t)}").map(text).sorted == rows(s"SELECT * FROM $t").map(text).sorted
+      )
+      val row = rows(s"SELECT * FROM ${inApacheIceberg(t)} WHERE c0").head
       assert(row.getStruct(values.size).toSeq.map(text) == row.toSeq.take(values.size).map(text))
       assert(row.getSeq[Row](values.size + 1).map(String.valueOf) ==
         Seq("[1,WrappedArray(a, null)]", "null", "[null,WrappedArray()]"))
-      assert(rows(s"SELECT m['k'][1] FROM ${peer(t)} WHERE c0").head.getDecimal(0).toString == "1.500")
+      assert(rows(s"SELECT m['k'][1] FROM ${inApacheIceberg(t)} WHERE c0").head.getDecimal(0).toString == "1.500")
     }
   }
 
@@ -53,7 +55,7 @@ class WriteTypesSuite extends AnyFunSuite with WriteFixture {
     )
     val uuid = "f79c3e09-677c-4bbd-a479-3f349cb785e7"
     sql(s"INSERT INTO $t VALUES (1, '${uuid.toUpperCase}', X'0102'), (2, NULL, NULL)")
-    assert(sorted(s"SELECT id, u, hex(f) FROM ${peer(t)}") == Seq(s"[1,$uuid,0102]", "[2,null,null]"))
+    assert(sorted(s"SELECT id, u, hex(f) FROM ${inApacheIceberg(t)}") == Seq(s"[1,$uuid,0102]", "[2,null,null]"))
     assertUnchanged(t, "id, u") {
       assert(
         messages(intercept[Exception](sql(s"INSERT INTO $t VALUES (3, 'no uuid', NULL)"))).contains("column u: no uuid")
@@ -70,7 +72,7 @@ class WriteTypesSuite extends AnyFunSuite with WriteFixture {
     )
     create(t, schema, PeerSpec.builderFor(schema).bucket("u", 4).build())
     sql(s"INSERT INTO $t SELECT id, if(id % 2 = 0, upper(u), u) FROM (SELECT id, uuid() AS u FROM range(50))")
-    val bucketsAndUuids = rows(s"SELECT _partition.u_bucket, u FROM ${peer(t)}")
+    val bucketsAndUuids = rows(s"SELECT _partition.u_bucket, u FROM ${inApacheIceberg(t)}")
     assert(bucketsAndUuids.size == 50 && bucketsAndUuids.forall { row =>
       Bucket(4)(UuidLiteral(UUID.fromString(row.getString(1)))).contains(IntLiteral(row.getInt(0)))
     })
@@ -83,7 +85,9 @@ class WriteTypesSuite extends AnyFunSuite with WriteFixture {
         "PARTITIONED BY (`c``d`)"
     )
     sql(s"INSERT INTO $t VALUES (1, 'p', 2.5, named_struct('x.y', 3))")
-    assert(rows(s"SELECT `a.b`, `c``d`, `漢 é`, s.`x.y` FROM ${peer(t)}").map(_.toString) == Seq("[1,p,2.5,3]"))
+    assert(
+      rows(s"SELECT `a.b`, `c``d`, `漢 é`, s.`x.y` FROM ${inApacheIceberg(t)}").map(_.toString) == Seq("[1,p,2.5,3]")
+    )
     assert(rows(s"SELECT `a.b`, `c``d`, `漢 é`, s.`x.y` FROM $t").map(_.toString) == Seq("[1,p,2.5,3]"))
   }
 
@@ -98,10 +102,12 @@ class WriteTypesSuite extends AnyFunSuite with WriteFixture {
         (1, TIMESTAMP '2024-03-10 01:59:59.999999', TIMESTAMP_NTZ '2024-03-10 02:30:00', DATE '2024-03-10'),
         (2, TIMESTAMP '1500-01-01 00:00:00', TIMESTAMP_NTZ '1500-01-01 00:00:00', DATE '1500-01-01')""")
     }
-    assert(rows(s"SELECT unix_micros(z), CAST(n AS STRING), CAST(d AS STRING) FROM ${peer(t)} ORDER BY id").map(
-      _.toString
-    ) ==
-      Seq("[1710064799999999,2024-03-10 02:30:00,2024-03-10]", "[-14831741222000000,1500-01-01 00:00:00,1500-01-01]"))
+    assert(
+      rows(s"SELECT unix_micros(z), CAST(n AS STRING), CAST(d AS STRING) FROM ${inApacheIceberg(t)} ORDER BY id").map(
+        _.toString
+      ) ==
+        Seq("[1710064799999999,2024-03-10 02:30:00,2024-03-10]", "[-14831741222000000,1500-01-01 00:00:00,1500-01-01]")
+    )
   }
 
   test("files of a version 3 table have no row id column, and rows inherit their ids") {
@@ -110,7 +116,7 @@ class WriteTypesSuite extends AnyFunSuite with WriteFixture {
     sql(s"INSERT INTO $t SELECT /*+ COALESCE(1) */ CAST(id AS INT) FROM range(3)")
     sql(s"INSERT INTO $t VALUES (3)")
     assert(dataFilesOf(t).forall(f => spark.read.parquet(f.toString).columns.toSeq == Seq("id")))
-    assert(rows(s"SELECT id, _row_id FROM ${peer(t)} ORDER BY id").map(_.toString) == Seq(
+    assert(rows(s"SELECT id, _row_id FROM ${inApacheIceberg(t)} ORDER BY id").map(_.toString) == Seq(
       "[0,0]",
       "[1,1]",
       "[2,2]",

@@ -27,12 +27,12 @@ class WrittenFormatMetricsSuite extends AnyFunSuite with MetricsFixture {
   }
 
   private def countsOf(table: String, columns: String): Seq[String] =
-    rows(s"SELECT to_json(struct(record_count, $columns)) FROM ${peer(table)}.files").map(_.getString(0))
+    rows(s"SELECT to_json(struct(record_count, $columns)) FROM ${inApacheIceberg(table)}.files").map(_.getString(0))
 
   Seq("none", "counts", "truncate(3)", "full").foreach { mode =>
     test(
       s"ORC and Avro files have the same counts and bounds as Parquet files, with mode '$mode'",
-      MetricsRules.nans +: Sampling.sampledUnless(mode == "full"): _*
+      MetricsRules.nans +: Sampling.slowInSomeRunsUnless(mode == "full"): _*
     ) {
       val metricsByFormat = Seq("parquet", "orc", "avro").map { format =>
         val t = create(format, mode)
@@ -44,11 +44,11 @@ class WrittenFormatMetricsSuite extends AnyFunSuite with MetricsFixture {
 
     test(
       s"metrics of flat columns except binary in ORC files are the same as in Apache Iceberg, with mode '$mode'",
-      MetricsRules.sameAsApacheIceberg +: Sampling.sampledUnless(mode == "full"): _*
+      MetricsRules.sameAsApacheIceberg +: Sampling.slowInSomeRunsUnless(mode == "full"): _*
     ) {
       val (liteTable, peerTable) = (create("orc", mode), create("orc", mode))
       sql(s"INSERT INTO $liteTable $values")
-      sql(s"INSERT INTO ${peer(peerTable)} $values")
+      sql(s"INSERT INTO ${inApacheIceberg(peerTable)} $values")
       assert(countsOf(liteTable, comparableMaps) == countsOf(peerTable, comparableMaps))
     }
   }

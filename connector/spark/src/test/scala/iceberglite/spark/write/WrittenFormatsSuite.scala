@@ -56,7 +56,7 @@ class WrittenFormatsSuite extends AnyFunSuite with FormatFixture with JavaTables
   for (format <- formats) {
     test(
       s"$format: random rows are read back in batches, row by row and by Apache Iceberg",
-      Sampling.sampledUnless(format == "orc"): _*
+      Sampling.slowInSomeRunsUnless(format == "orc"): _*
     ) {
       withConf("spark.sql.datetime.java8API.enabled" -> "true") {
         (1L to 7L).foreach { seed =>
@@ -70,17 +70,17 @@ class WrittenFormatsSuite extends AnyFunSuite with FormatFixture with JavaTables
           val expected = asText(rows)
           assert(asText(spark.table(t)) == expected, s"seed $seed")
           assert(asText(readRowByRow(t)) == expected, s"seed $seed")
-          assert(asText(spark.table(peer(t))) == expected, s"seed $seed")
+          assert(asText(spark.table(inApacheIceberg(t))) == expected, s"seed $seed")
         }
       }
     }
 
     test(
       s"$format: manifests match the files of a partitioned table, for sorted rows and with fan-out",
-      Sampling.sampledUnless(format == "avro"): _*
+      Sampling.slowInSomeRunsUnless(format == "avro"): _*
     ) {
       val t = create("id BIGINT, part STRING, at TIMESTAMP", format, "PARTITIONED BY (part, days(at), bucket(2, id))")
-      sql(s"ALTER TABLE ${peer(t)} WRITE ORDERED BY id")
+      sql(s"ALTER TABLE ${inApacheIceberg(t)} WRITE ORDERED BY id")
       sql(s"REFRESH TABLE $t")
       val rows = spark.range(0, 800, 1, 2)
         .selectExpr("id", "if(id % 5 = 0, NULL, concat('p', id % 3)) AS part", "timestamp_seconds(id * 200) AS at")
@@ -97,7 +97,9 @@ class WrittenFormatsSuite extends AnyFunSuite with FormatFixture with JavaTables
       }
       assert(files.map(f => if (f.isNullAt(4)) 0 else f.getInt(4)).toSet == Set(0, 1))
       assert(
-        asText(spark.table(t)) == asText(rows.union(rows)) && asText(spark.table(peer(t))) == asText(spark.table(t))
+        asText(spark.table(t)) == asText(rows.union(rows)) && asText(spark.table(inApacheIceberg(t))) == asText(
+          spark.table(t)
+        )
       )
       val day = "at >= TIMESTAMP '1970-01-02 00:00:00' AND part = 'p1'"
       assert(asText(spark.table(t).where(day)) == asText(rows.union(rows).where(day)))
@@ -105,49 +107,54 @@ class WrittenFormatsSuite extends AnyFunSuite with FormatFixture with JavaTables
 
     test(
       s"$format: a dynamic overwrite replaces the partitions of the new rows, a static overwrite the given one",
-      Sampling.sampledUnless(format == "orc"): _*
+      Sampling.slowInSomeRunsUnless(format == "orc"): _*
     ) {
       val t = create("id BIGINT, part INT", format, "PARTITIONED BY (part)")
       sql(s"INSERT INTO $t SELECT id, CAST(id % 3 AS INT) FROM range(30)")
       withConf("spark.sql.sources.partitionOverwriteMode" -> "dynamic") {
         sql(s"INSERT OVERWRITE $t VALUES (100, 1), (101, 7)")
       }
-      assert(rows(s"SELECT part, count(*) FROM ${peer(t)} GROUP BY part ORDER BY part").map(_.toString) ==
+      assert(rows(s"SELECT part, count(*) FROM ${inApacheIceberg(t)} GROUP BY part ORDER BY part").map(_.toString) ==
         Seq("[0,10]", "[1,1]", "[2,10]", "[7,1]"))
       sql(s"INSERT OVERWRITE $t PARTITION (part = 0) VALUES (200)")
-      assert(rows(s"SELECT part, count(*) FROM ${peer(t)} GROUP BY part ORDER BY part").map(_.toString) ==
+      assert(rows(s"SELECT part, count(*) FROM ${inApacheIceberg(t)} GROUP BY part ORDER BY part").map(_.toString) ==
         Seq("[0,1]", "[1,1]", "[2,10]", "[7,1]"))
       assert(listed(t, "file_format").forall(_.getString(0).equalsIgnoreCase(format)))
     }
 
     test(
       s"$format: a write that omits a column stores the column's default",
-      Sampling.sampledUnless(format == "avro"): _*
+      Sampling.slowInSomeRunsUnless(format == "avro"): _*
     ) {
       val t = newTable()
       sql(s"""CREATE TABLE $t (id INT, s STRING DEFAULT 'd', n INT) USING iceberg
         TBLPROPERTIES ('format-version' = '3', 'write.format.default' = '$format')""")
       sql(s"INSERT INTO $t (id) VALUES (1)")
       sql(s"INSERT INTO $t VALUES (2, NULL, 7)")
-      Seq(t, peer(t)).foreach(table => assert(sorted(s"SELECT * FROM $table") == Seq("[1,d,null]", "[2,null,7]")))
-      assert(rows(s"SELECT id, _row_id FROM ${peer(t)} ORDER BY id").map(_.toString) == Seq("[1,0]", "[2,1]"))
+      Seq(t, inApacheIceberg(t)).foreach(table =>
+        assert(sorted(s"SELECT * FROM $table") == Seq("[1,d,null]", "[2,null,7]"))
+      )
+      assert(rows(s"SELECT id, _row_id FROM ${inApacheIceberg(t)} ORDER BY id").map(_.toString) == Seq(
+        "[1,0]",
+        "[2,1]"
+      ))
     }
 
     test(
       s"$format: when a file has reached the target size, a new file is opened",
-      Sampling.sampledUnless(format == "orc"): _*
+      Sampling.slowInSomeRunsUnless(format == "orc"): _*
     ) {
       val t = create("id BIGINT, name STRING", format)
       spark.range(0, 40000, 1, 1).selectExpr("id", "sha2(CAST(id AS STRING), 256) AS name").writeTo(t)
         .option("target-file-size-bytes", "300000").append()
       val sizes = listed(t, "file_size_in_bytes").map(_.getLong(0))
       assert(sizes.size > 2 && sizes.count(s => s > 200000 && s < 400000) >= sizes.size - 1, sizes)
-      assert(rows(s"SELECT count(DISTINCT name) FROM ${peer(t)}").head.getLong(0) == 40000)
+      assert(rows(s"SELECT count(DISTINCT name) FROM ${inApacheIceberg(t)}").head.getLong(0) == 40000)
     }
 
     test(
       s"$format: neither a failed task nor a null in a NOT NULL column leaves a file",
-      Sampling.sampledUnless(format == "avro"): _*
+      Sampling.slowInSomeRunsUnless(format == "avro"): _*
     ) {
       val failAt = udf((id: Long) => if (id == 3500) throw new IllegalStateException("no more") else id)
       val t = create("id BIGINT NOT NULL, part BIGINT", format, "PARTITIONED BY (part)")
@@ -167,7 +174,7 @@ class WrittenFormatsSuite extends AnyFunSuite with FormatFixture with JavaTables
 
     test(
       s"$format: if check-nullability is false, the error at the first null contains the column name",
-      Sampling.sampledUnless(format == "orc"): _*
+      Sampling.slowInSomeRunsUnless(format == "orc"): _*
     ) {
       val t = newTable()
       sql(s"CREATE TABLE $t (id BIGINT NOT NULL) USING iceberg TBLPROPERTIES " +
@@ -187,8 +194,10 @@ class WrittenFormatsSuite extends AnyFunSuite with FormatFixture with JavaTables
       val t = newTable()
       sql(s"CREATE TABLE $t (id INT) USING $format")
       sql(s"INSERT INTO $t VALUES (1)")
-      assert(rows(s"SELECT file_format FROM ${peer(t)}.files").map(_.getString(0)) == Seq(format.toUpperCase))
-      assert(sorted(s"SELECT * FROM ${peer(t)}") == Seq("[1]"))
+      assert(
+        rows(s"SELECT file_format FROM ${inApacheIceberg(t)}.files").map(_.getString(0)) == Seq(format.toUpperCase)
+      )
+      assert(sorted(s"SELECT * FROM ${inApacheIceberg(t)}") == Seq("[1]"))
     }
   }
 }

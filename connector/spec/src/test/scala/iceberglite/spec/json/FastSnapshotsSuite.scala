@@ -9,7 +9,7 @@ import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import iceberglite.{Fuzz, MoreRoundsTag}
+import iceberglite.{Fuzz, MoreRoundsInSlowTierTag}
 import iceberglite.conformance.JsonRules
 import iceberglite.spec.{IcebergError, SampleTables}
 import iceberglite.spec.FormatVersion.{V1, V2, V3}
@@ -57,7 +57,7 @@ class FastSnapshotsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   test(
     "the fast path and the parser return the same metadata or the same error for damaged input",
     JsonRules.hostile,
-    MoreRoundsTag
+    MoreRoundsInSlowTierTag
   ) {
     def same(json: Array[Byte]): Unit = {
       val (left, right) = (fast(json), whole(json))

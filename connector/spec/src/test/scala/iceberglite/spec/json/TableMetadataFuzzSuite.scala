@@ -6,7 +6,7 @@ import org.scalacheck.Gen
 import org.scalacheck.rng.Seed
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.{Fuzz, MoreRounds}
+import iceberglite.{Fuzz, MoreRoundsInSlowTier}
 import iceberglite.conformance.JsonRules
 import iceberglite.spec.{FormatVersion, IcebergError, SampleTables}
 import iceberglite.spec.schema.NameMapping
@@ -14,7 +14,7 @@ import iceberglite.spec.table.Retention
 import iceberglite.spec.update.MetadataUpdate
 
 /** Tests that readers of damaged JSON return a value or throw an `IcebergError`, but throw no other error. */
-@MoreRounds
+@MoreRoundsInSlowTier
 class TableMetadataFuzzSuite extends AnyFunSuite {
 
   private def samples[A](gen: Gen[A])(write: A => String): IndexedSeq[String] =

@@ -18,13 +18,13 @@ import iceberglite.spec.update.ViewUpdate
 import iceberglite.spec.update.ViewUpdate.{AddViewVersion, SetCurrentViewVersion}
 import iceberglite.spec.view.{ViewMetadata, ViewVersion}
 import iceberglite.spec.view.ViewRepresentation.Sql
-import iceberglite.{Fuzz, MoreRounds}
+import iceberglite.{Fuzz, MoreRoundsInSlowTier}
 
 /**
  * Tests that damaged view metadata is read or rejected with an `IcebergError`, and that a change to damaged metadata
  * that can be read does not make the view unreadable.
  */
-@MoreRounds
+@MoreRoundsInSlowTier
 class ViewMetadataFuzzSuite extends AnyFunSuite {
 
   private val views: IndexedSeq[String] = (0L until 20L).map { i =>

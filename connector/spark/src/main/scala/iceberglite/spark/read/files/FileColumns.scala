@@ -2,7 +2,7 @@ package iceberglite.spark.read.files
 
 import org.apache.spark.sql.vectorized.ColumnVector
 
-import iceberglite.spark.read.vector.{LongOrDefault, RowIdByPosition, RowIdOrPosition}
+import iceberglite.spark.read.vector.{LongOrDefault, DerivedRowId, StoredOrDerivedRowId}
 import iceberglite.spec.schema.{MetadataColumns, NameMapping}
 import iceberglite.spec.types.NestedField
 import iceberglite.spec.types.Type.StructType
@@ -42,7 +42,7 @@ final private[iceberglite] class FileColumns(
    */
   def replacement(task: FileTask, positions: ColumnVector)(field: NestedField): Either[Vector[String], ColumnVector] =
     (field.id, task.firstRowId) match {
-      case (MetadataColumns.RowId.id, Some(first)) => Right(new RowIdByPosition(positions, first))
+      case (MetadataColumns.RowId.id, Some(first)) => Right(new DerivedRowId(positions, first))
       case (MetadataColumns.LastUpdatedSequenceNumber.id, _) => Right(values.metadata(field, task))
       case _ => values.replacement(field, task)
     }
@@ -67,8 +67,8 @@ final private[iceberglite] class FileColumns(
   }
 
   private def rowId(column: ColumnVector, positions: ColumnVector, first: Long): ColumnVector = column match {
-    case byPosition: RowIdByPosition => byPosition
-    case inFile => new RowIdOrPosition(inFile, positions, first)
+    case byPosition: DerivedRowId => byPosition
+    case inFile => new StoredOrDerivedRowId(inFile, positions, first)
   }
 }
 

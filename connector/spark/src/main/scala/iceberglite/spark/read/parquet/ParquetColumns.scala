@@ -4,7 +4,7 @@ import org.apache.spark.sql.execution.vectorized.WritableColumnVector
 import org.apache.spark.sql.types.{ArrayType, MapType}
 import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarBatch}
 
-import iceberglite.spark.read.vector.{ListView, LongOrDefault, MapView, RowIdByPosition, RowIdOrPosition, StructView}
+import iceberglite.spark.read.vector.{ListView, LongOrDefault, MapView, DerivedRowId, StoredOrDerivedRowId, StructView}
 
 /**
  * Creates the columns of a scan from the columns that a Parquet reader fills. The columns are created once for each
@@ -32,8 +32,8 @@ private[read] object ParquetColumns {
     case Source.Constant(vector) => vector
     case Source.Position => positions
     // The row id is the stored one or, if it is null or not stored, the first row id of the file plus the position.
-    case Source.RowId(Some(ordinal), first) => new RowIdOrPosition(read.column(ordinal), positions, first)
-    case Source.RowId(None, first) => new RowIdByPosition(positions, first)
+    case Source.RowId(Some(ordinal), first) => new StoredOrDerivedRowId(read.column(ordinal), positions, first)
+    case Source.RowId(None, first) => new DerivedRowId(positions, first)
     case Source.LastUpdated(ordinal, sequenceNumber) => new LongOrDefault(read.column(ordinal), sequenceNumber)
   }
 

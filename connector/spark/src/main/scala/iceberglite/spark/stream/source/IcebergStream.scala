@@ -219,7 +219,7 @@ final private[source] class IcebergStream(
   override def plannedRows: Option[Long] = in(if (keepsState) None else nextRows)
 
   /** Makes [[plannedRows]] absent from now on; no rows are hidden. */
-  override def hideRows(): Unit = in {
+  override def omitRowCounts(): Unit = in {
     keepsState = true
   }
 

@@ -28,9 +28,9 @@ class AggregatePushDownSuite extends AnyFunSuite with PushedPlans with JavaTable
 
   private def filledTable(clauses: String, properties: (String, String)*): String = {
     val table = create(columns, clauses, properties: _*)
-    sql(s"INSERT INTO ${peer(table)} ${values(1, 21, "'a'")}")
-    sql(s"INSERT INTO ${peer(table)} ${values(21, 31, "'b'")}")
-    sql(s"INSERT INTO ${peer(table)} ${values(31, 36, "CAST(NULL AS string)")}")
+    sql(s"INSERT INTO ${inApacheIceberg(table)} ${values(1, 21, "'a'")}")
+    sql(s"INSERT INTO ${inApacheIceberg(table)} ${values(21, 31, "'b'")}")
+    sql(s"INSERT INTO ${inApacheIceberg(table)} ${values(31, 36, "CAST(NULL AS string)")}")
     table
   }
 
@@ -100,7 +100,7 @@ class AggregatePushDownSuite extends AnyFunSuite with PushedPlans with JavaTable
     Slow
   ) {
     val table = create("id bigint, p string, q int, r date", "PARTITIONED BY (q, p)")
-    val peerTable = peer(table)
+    val peerTable = inApacheIceberg(table)
     def insert(from: Int): Unit = sql(
       s"""INSERT INTO $peerTable SELECT id, concat('p', id % 2), int(id % 3), DATE'2020-01-01'
          |FROM range($from, ${from + 6})""".stripMargin
@@ -143,13 +143,15 @@ class AggregatePushDownSuite extends AnyFunSuite with PushedPlans with JavaTable
     fromFiles(unpartitioned, "SELECT min(name) FROM %s")
     assert(fromMetadata(unpartitioned, "SELECT min(p), max(p), min(s.t) FROM %s") == Seq("[a,b,x]"))
     val table = create("t string, h binary", "")
-    sql(s"INSERT INTO ${peer(table)} VALUES ('${"long" * 10}', X'${"0F" * 40}'), ('${"long" * 10}', X'${"0F" * 40}')")
+    sql(
+      s"INSERT INTO ${inApacheIceberg(table)} VALUES ('${"long" * 10}', X'${"0F" * 40}'), ('${"long" * 10}', X'${"0F" * 40}')"
+    )
     fromFiles(table, "SELECT max(t) FROM %s")
     fromFiles(table, "SELECT min(hex(h)) FROM %s")
     fromFiles(table, "SELECT min(t) FROM %s")
     assert(!isFromMetadata(sql(s"SELECT max(h) FROM $table")))
     val single = create("h binary", "")
-    Seq("0102", "0103").foreach(h => sql(s"INSERT INTO ${peer(single)} VALUES (X'$h'), (X'$h')"))
+    Seq("0102", "0103").foreach(h => sql(s"INSERT INTO ${inApacheIceberg(single)} VALUES (X'$h'), (X'$h')"))
     sql(s"REFRESH TABLE $single")
     val greatest = sql(s"SELECT max(h) FROM $single")
     assert(isFromMetadata(greatest) && greatest.collect().head.getAs[Array[Byte]](0).toSeq == Seq[Byte](1, 3))
@@ -174,15 +176,15 @@ class AggregatePushDownSuite extends AnyFunSuite with PushedPlans with JavaTable
   test("MIN and MAX of columns with NaN, zero bounds or no bounds, and COUNT without metrics, read files", Slow) {
     val table = create("x double, y float, z double, n int", "", "write.metadata.metrics.column.n" -> "counts")
     sql(
-      s"""INSERT INTO ${peer(table)} SELECT IF(id = 3, double('NaN'), id), float(id),
+      s"""INSERT INTO ${inApacheIceberg(table)} SELECT IF(id = 3, double('NaN'), id), float(id),
          |IF(id % 2 = 0, -0.0D, 0.0D), int(id) FROM range(0, 6, 1, 1)""".stripMargin
     )
     fromFiles(table, "SELECT max(x) FROM %s")
     fromFiles(table, "SELECT min(z) FROM %s")
     fromFiles(table, "SELECT min(n), max(n) FROM %s")
     assert(fromMetadata(table, "SELECT max(y), count(n), count(x) FROM %s") == Seq("[5.0,6,6]"))
-    sql(s"ALTER TABLE ${peer(table)} SET TBLPROPERTIES ('write.metadata.metrics.default' = 'none')")
-    sql(s"INSERT INTO ${peer(table)} VALUES (1, 1, 1, 1)")
+    sql(s"ALTER TABLE ${inApacheIceberg(table)} SET TBLPROPERTIES ('write.metadata.metrics.default' = 'none')")
+    sql(s"INSERT INTO ${inApacheIceberg(table)} VALUES (1, 1, 1, 1)")
     fromFiles(table, "SELECT max(y) FROM %s")
     fromFiles(table, "SELECT count(y) FROM %s")
     assert(fromMetadata(table, "SELECT count(*) FROM %s") == Seq("[7]"))
@@ -193,14 +195,14 @@ class AggregatePushDownSuite extends AnyFunSuite with PushedPlans with JavaTable
     Slow
   ) {
     val table = filledTable("PARTITIONED BY (p)", mergeOnRead(3): _*)
-    sql(s"DELETE FROM ${peer(table)} WHERE id IN (3, 20, 25)")
+    sql(s"DELETE FROM ${inApacheIceberg(table)} WHERE id IN (3, 20, 25)")
     assert(fromMetadata(table, "SELECT count(*), count(id), min(p), max(p) FROM %s") == Seq("[32,32,a,b]"))
     assert(fromMetadata(table, "SELECT p, count(*) FROM %s GROUP BY p") == Seq("[a,18]", "[b,9]", "[null,5]"))
     assert(fromMetadata(table, "SELECT max(id) FROM %s") == Seq("[35]"))
     fromFiles(table, "SELECT min(id) FROM %s")
     fromFiles(table, "SELECT count(i) FROM %s")
     fromFiles(table, "SELECT p, max(id) FROM %s GROUP BY p")
-    sql(s"DELETE FROM ${peer(table)} WHERE p IS NULL AND id % 2 = 0")
+    sql(s"DELETE FROM ${inApacheIceberg(table)} WHERE p IS NULL AND id % 2 = 0")
     fromFiles(table, "SELECT max(id) FROM %s")
     assert(fromMetadata(table, "SELECT count(*), count(id), count(p) FROM %s WHERE p IS NULL") == Seq("[3,3,0]"))
   }
@@ -208,7 +210,7 @@ class AggregatePushDownSuite extends AnyFunSuite with PushedPlans with JavaTable
   test("with position deletes or equality deletes, counts are read from files", Slow) {
     for (granularity <- Seq("file", "partition")) {
       val table = filledTable("PARTITIONED BY (p)", mergeOnRead(2) :+ ("write.delete.granularity" -> granularity): _*)
-      sql(s"DELETE FROM ${peer(table)} WHERE id IN (25, 26)")
+      sql(s"DELETE FROM ${inApacheIceberg(table)} WHERE id IN (25, 26)")
       fromFiles(table, "SELECT count(*) FROM %s")
       fromFiles(table, "SELECT p, count(*) FROM %s GROUP BY p")
       assert(fromMetadata(table, "SELECT count(*) FROM %s WHERE p = 'a'") == Seq("[20]"))
@@ -216,7 +218,7 @@ class AggregatePushDownSuite extends AnyFunSuite with PushedPlans with JavaTable
       fromFiles(table, "SELECT min(id) FROM %s WHERE p = 'b'")
     }
     val table = filledTable("", "format-version" -> "2")
-    new PeerEqualityDeletes(spark, peer(table)).commit(Seq("id"), FileFormat.PARQUET)(Seq(1L), Seq(2L))
+    new PeerEqualityDeletes(spark, inApacheIceberg(table)).commit(Seq("id"), FileFormat.PARQUET)(Seq(1L), Seq(2L))
     fromFiles(table, "SELECT count(*) FROM %s")
     fromFiles(table, "SELECT min(id) FROM %s")
     assert(fromMetadata(table, "SELECT count(*), max(id) FROM %s WHERE id > 20") == Seq("[15,35]"))
@@ -224,7 +226,7 @@ class AggregatePushDownSuite extends AnyFunSuite with PushedPlans with JavaTable
 
   test("aggregates of an added column use null or its default, but read files in version 1 or with a name mapping") {
     val table = create("id bigint", "", "format-version" -> "3")
-    sql(s"INSERT INTO ${peer(table)} VALUES (1), (2)")
+    sql(s"INSERT INTO ${inApacheIceberg(table)} VALUES (1), (2)")
     sql(s"ALTER TABLE $table ADD COLUMN late int")
     sql(s"ALTER TABLE $table ADD COLUMN given int DEFAULT 7")
     sql(s"INSERT INTO $table VALUES (3, 30, 5)")
@@ -233,7 +235,7 @@ class AggregatePushDownSuite extends AnyFunSuite with PushedPlans with JavaTable
     sql(s"ALTER TABLE $table SET TBLPROPERTIES ('schema.name-mapping.default' = '[]')")
     fromFiles(table, "SELECT max(late) FROM %s")
     val old = create("id bigint", "", "format-version" -> "1")
-    sql(s"INSERT INTO ${peer(old)} VALUES (1), (2)")
+    sql(s"INSERT INTO ${inApacheIceberg(old)} VALUES (1), (2)")
     sql(s"ALTER TABLE $old ADD COLUMN late int")
     fromFiles(old, "SELECT max(late) FROM %s")
     fromFiles(old, "SELECT count(late) FROM %s")
@@ -241,16 +243,16 @@ class AggregatePushDownSuite extends AnyFunSuite with PushedPlans with JavaTable
 
   test("aggregates of widened columns, and of tables without files or rows, are answered from metadata", Slow) {
     val table = create("i int, f float", "")
-    sql(s"INSERT INTO ${peer(table)} VALUES (7, 1.5), (-3, 2.5)")
-    sql(s"ALTER TABLE ${peer(table)} ALTER COLUMN i TYPE bigint")
-    sql(s"ALTER TABLE ${peer(table)} ALTER COLUMN f TYPE double")
-    sql(s"INSERT INTO ${peer(table)} VALUES (5000000000, 0.25)")
+    sql(s"INSERT INTO ${inApacheIceberg(table)} VALUES (7, 1.5), (-3, 2.5)")
+    sql(s"ALTER TABLE ${inApacheIceberg(table)} ALTER COLUMN i TYPE bigint")
+    sql(s"ALTER TABLE ${inApacheIceberg(table)} ALTER COLUMN f TYPE double")
+    sql(s"INSERT INTO ${inApacheIceberg(table)} VALUES (5000000000, 0.25)")
     assert(fromMetadata(table, "SELECT min(i), max(i), min(f), max(f) FROM %s") == Seq("[-3,5000000000,0.25,2.5]"))
     val empty = create("i int, p string", "PARTITIONED BY (p)")
     assert(fromMetadata(empty, "SELECT count(*), count(i), min(i), max(p) FROM %s") == Seq("[0,0,null,null]"))
     assert(fromMetadata(empty, "SELECT p, count(*) FROM %s GROUP BY p").isEmpty)
-    sql(s"INSERT INTO ${peer(empty)} VALUES (1, 'a')")
-    sql(s"DELETE FROM ${peer(empty)}")
+    sql(s"INSERT INTO ${inApacheIceberg(empty)} VALUES (1, 'a')")
+    sql(s"DELETE FROM ${inApacheIceberg(empty)}")
     assert(fromMetadata(empty, "SELECT count(*), count(i), min(i), max(p) FROM %s") == Seq("[0,0,null,null]"))
   }
 
@@ -269,7 +271,7 @@ class AggregatePushDownSuite extends AnyFunSuite with PushedPlans with JavaTable
   test("fields of null structs count as null even if the null counts of an ORC file do not include these fields") {
     val table = create("id bigint, s struct<a: int>", "", "write.format.default" -> "orc")
     sql(
-      s"""INSERT INTO ${peer(table)}
+      s"""INSERT INTO ${inApacheIceberg(table)}
          |SELECT id, IF(id % 2 = 0, NULL, named_struct('a', int(id))) FROM range(0, 10, 1, 1)""".stripMargin
     )
     assert(fromFiles(table, "SELECT count(s.a) FROM %s") == Seq("[5]"))
@@ -297,7 +299,8 @@ class AggregatePushDownSuite extends AnyFunSuite with PushedPlans with JavaTable
     withConf("spark.sql.iceberg.aggregate-push-down.enabled" -> "false") {
       assert(!isFromMetadata(sql(s"SELECT count(*) FROM $partitioned")))
     }
-    val first = rows(s"SELECT snapshot_id FROM ${peer(partitioned)}.snapshots ORDER BY committed_at").head.getLong(0)
+    val first =
+      rows(s"SELECT snapshot_id FROM ${inApacheIceberg(partitioned)}.snapshots ORDER BY committed_at").head.getLong(0)
     val before = sql(s"SELECT count(*), max(id) FROM $partitioned VERSION AS OF $first")
     assert(isFromMetadata(before) && before.collect().head.toString == "[20,20]")
   }

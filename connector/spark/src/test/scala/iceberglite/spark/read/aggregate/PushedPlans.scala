@@ -27,7 +27,7 @@ trait PushedPlans extends SharedSession with AdaptiveSparkPlanHelper with TestSu
     val table = newTable()
     val assignments = properties.map { case (k, v) => s"'$k' = '$v'" }.mkString(", ")
     val suffix = if (assignments.isEmpty) "" else s"TBLPROPERTIES ($assignments)"
-    sql(s"CREATE TABLE ${peer(table)} ($columns) USING iceberg $clauses $suffix")
+    sql(s"CREATE TABLE ${inApacheIceberg(table)} ($columns) USING iceberg $clauses $suffix")
     table
   }
 
@@ -49,7 +49,7 @@ trait PushedPlans extends SharedSession with AdaptiveSparkPlanHelper with TestSu
     sql(s"REFRESH TABLE $table")
     val result = sorted(query.replace("%s", table))
     withConf("spark.sql.iceberg.aggregate-push-down.enabled" -> "false") {
-      assert(result == sorted(query.replace("%s", peer(table))), query)
+      assert(result == sorted(query.replace("%s", inApacheIceberg(table))), query)
     }
     result
   }

@@ -6,12 +6,12 @@ import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.execution.datasources.v2.BatchScanExec
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.{Fuzz, MoreRounds, Sampling}
+import iceberglite.{Fuzz, MoreRoundsInSlowTier, Sampling}
 import iceberglite.spark.session.LiteCatalog
 import iceberglite.spec.FormatVersion
 
 /** Checks that random queries return the same rows on a random table and on a copy of its rows in memory. */
-@MoreRounds
+@MoreRoundsInSlowTier
 class RandomQueriesSuite extends AnyFunSuite with PushedPlans {
   private val tables = Fuzz.rounds(6)
   private val queriesPerTable = if (Sampling.isFast) 5 else 12

@@ -24,7 +24,7 @@ class EqualityDeletesPeerSuite extends AnyFunSuite with PeerDeletesFixture {
       deletes(table).commit(Seq("id"), format)(Seq(3L), Seq(5L), Seq(500L))
       deletes(table).commit(Seq("cat", "id"), format)(Seq("c1", 4L), Seq("c1", 6L))
       assert(sameRows(table, "SELECT count(*) FROM %s") == Seq("[97]"))
-      sql(s"INSERT INTO ${peer(table)} ${values(0, 10)}")
+      sql(s"INSERT INTO ${inApacheIceberg(table)} ${values(0, 10)}")
       assert(sameRows(table, "SELECT count(*) FROM %s") == Seq("[107]"), "later rows must not be deleted")
       queries.foreach(sameRows(table, _))
     }
@@ -35,14 +35,16 @@ class EqualityDeletesPeerSuite extends AnyFunSuite with PeerDeletesFixture {
     deletes(table).commit(Seq("cat"))(Seq(null))
     assert(sameRows(table, "SELECT count(*) FROM %s WHERE cat IS NULL") == Seq("[0]"))
     deletes(table).commit(Seq("id", "cat"))(Seq(1L, null), Seq(2L, "c2"))
-    sql(s"INSERT INTO ${peer(table)} SELECT CAST(a AS bigint), NULL, NULL, NULL, NULL FROM VALUES (NULL), (7) AS v(a)")
+    sql(
+      s"INSERT INTO ${inApacheIceberg(table)} SELECT CAST(a AS bigint), NULL, NULL, NULL, NULL FROM VALUES (NULL), (7) AS v(a)"
+    )
     deletes(table).commit(Seq("id"))(Seq(null))
     queries.foreach(sameRows(table, _))
   }
 
   test("equality deletes of a struct field apply to every projection of the struct", ScanRules.allColumnsEqual) {
     val table = filledTable()
-    sql(s"INSERT INTO ${peer(table)} VALUES (1000, NULL, NULL, NULL, NULL), " +
+    sql(s"INSERT INTO ${inApacheIceberg(table)} VALUES (1000, NULL, NULL, NULL, NULL), " +
       "(1001, NULL, named_struct('a', NULL, 'b', 'x'), NULL, NULL)")
     deletes(table).commit(Seq("s.a"))(Seq(11), Seq(12))
     deletes(table).commit(Seq("s.b", "id"))(Seq("b13", 13L), Seq("b14", 15L))
@@ -64,13 +66,13 @@ class EqualityDeletesPeerSuite extends AnyFunSuite with PeerDeletesFixture {
     ScanRules.globalEquality
   ) {
     val table = create(columns, "", "format-version" -> "2")
-    sql(s"ALTER TABLE ${peer(table)} ADD PARTITION FIELD cat")
-    sql(s"INSERT INTO ${peer(table)} ${values(0, 100)}")
+    sql(s"ALTER TABLE ${inApacheIceberg(table)} ADD PARTITION FIELD cat")
+    sql(s"INSERT INTO ${inApacheIceberg(table)} ${values(0, 100)}")
     deletes(table).commit(Seq("id"), partition = Seq("c1"))(Seq(1L), Seq(2L), Seq(4L))
     assert(sameRows(table, "SELECT id FROM %s WHERE id < 5").size == 3, "the row with id 2 is in another partition")
     deletes(table).commit(Seq("id"), specId = 0)(Seq(2L), Seq(7L), Seq(10L))
-    sql(s"ALTER TABLE ${peer(table)} ADD PARTITION FIELD bucket(2, id)")
-    sql(s"INSERT INTO ${peer(table)} ${values(100, 200)}")
+    sql(s"ALTER TABLE ${inApacheIceberg(table)} ADD PARTITION FIELD bucket(2, id)")
+    sql(s"INSERT INTO ${inApacheIceberg(table)} ${values(100, 200)}")
     deletes(table).commit(Seq("id"), specId = 0)(Seq(8L), Seq(150L))
     queries.foreach(sameRows(table, _))
   }
@@ -106,7 +108,7 @@ class EqualityDeletesPeerSuite extends AnyFunSuite with PeerDeletesFixture {
         "format-version" -> "2",
         "write.format.default" -> format
       )
-      sql(s"INSERT INTO ${peer(table)} $typed")
+      sql(s"INSERT INTO ${inApacheIceberg(table)} $typed")
       table
     }
     keys.foreach { case (column, key) =>
@@ -130,7 +132,7 @@ class EqualityDeletesPeerSuite extends AnyFunSuite with PeerDeletesFixture {
     def filledFloatTable(format: String, version: Int): String = {
       val table =
         create("id int, f float, d double", "", "format-version" -> s"$version", "write.format.default" -> format)
-      sql(s"INSERT INTO ${peer(table)} VALUES (1, float('NaN'), double('NaN')), (2, 0f, 0d), " +
+      sql(s"INSERT INTO ${inApacheIceberg(table)} VALUES (1, float('NaN'), double('NaN')), (2, 0f, 0d), " +
         "(3, float('-0'), double('-0')), (4, 1.5f, 1.5d), (5, float('inf'), double('inf')), (6, NULL, NULL), " +
         "(7, 0.1f, 0.1d)")
       table
@@ -157,9 +159,9 @@ class EqualityDeletesPeerSuite extends AnyFunSuite with PeerDeletesFixture {
 
   test("equality deletes apply to a float column that was widened to double", ScanRules.floatingKeys) {
     val table = create("id int, f float", "", "format-version" -> "2")
-    sql(s"INSERT INTO ${peer(table)} VALUES (1, 0.1f), (2, float('NaN')), (3, 2f)")
+    sql(s"INSERT INTO ${inApacheIceberg(table)} VALUES (1, 0.1f), (2, float('NaN')), (3, 2f)")
     deletes(table).commit(Seq("f"))(Seq(0.1f))
-    sql(s"ALTER TABLE ${peer(table)} ALTER COLUMN f TYPE double")
+    sql(s"ALTER TABLE ${inApacheIceberg(table)} ALTER COLUMN f TYPE double")
     deletes(table).commit(Seq("f"))(Seq(Double.NaN))
     assert(sameRows(table, "SELECT id FROM %s") == Seq("[3]"))
   }
@@ -170,9 +172,9 @@ class EqualityDeletesPeerSuite extends AnyFunSuite with PeerDeletesFixture {
       deletes(table).commit(Seq("cat"))(Seq("c1"))
       deletes(table).commit(Seq("s.a", "id"))(Seq(Int.box(3), 3L))
       val remaining = sameRows(table, "SELECT id FROM %s")
-      sql(s"ALTER TABLE ${peer(table)} DROP COLUMN cat")
-      sql(s"ALTER TABLE ${peer(table)} DROP COLUMN s.a")
-      sql(s"INSERT INTO ${peer(table)} VALUES (1, NULL, NULL, NULL), (4, NULL, NULL, NULL)")
+      sql(s"ALTER TABLE ${inApacheIceberg(table)} DROP COLUMN cat")
+      sql(s"ALTER TABLE ${inApacheIceberg(table)} DROP COLUMN s.a")
+      sql(s"INSERT INTO ${inApacheIceberg(table)} VALUES (1, NULL, NULL, NULL), (4, NULL, NULL, NULL)")
       // Apache Iceberg is not compared, because its reader for Spark fails: "Cannot find required field for ID 2".
       sql(s"REFRESH TABLE $table")
       assert(sorted(s"SELECT id FROM $table") == (remaining ++ Seq("[1]", "[4]")).sorted)
@@ -184,8 +186,8 @@ class EqualityDeletesPeerSuite extends AnyFunSuite with PeerDeletesFixture {
   test("equality deletes compare null for data files that lack the column", Slow, ScanRules.addedKey) {
     for (format <- Seq("parquet", "orc", "avro")) {
       val table = filledTable("write.format.default" -> format)
-      sql(s"ALTER TABLE ${peer(table)} ADD COLUMN extra int")
-      sql(s"INSERT INTO ${peer(table)} VALUES (1000, NULL, NULL, NULL, NULL, NULL), " +
+      sql(s"ALTER TABLE ${inApacheIceberg(table)} ADD COLUMN extra int")
+      sql(s"INSERT INTO ${inApacheIceberg(table)} VALUES (1000, NULL, NULL, NULL, NULL, NULL), " +
         "(1001, NULL, NULL, NULL, NULL, 1)")
       deletes(table).commit(Seq("extra", "id"))(Seq(null, 5L), Seq(Int.box(1), 6L), Seq(Int.box(1), 1001L))
       assert(sameRows(table, "SELECT id FROM %s WHERE id > 900 OR id IN (5, 6)") == Seq("[1000]", "[6]"))
@@ -196,10 +198,10 @@ class EqualityDeletesPeerSuite extends AnyFunSuite with PeerDeletesFixture {
 
   test("equality deletes apply to columns that were widened", Slow, ScanRules.deletesByBounds) {
     val table = create("i int, d decimal(5, 2)", "", "format-version" -> "2")
-    sql(s"INSERT INTO ${peer(table)} VALUES (1, 1.25), (2, 2.25), (3, 3.25)")
+    sql(s"INSERT INTO ${inApacheIceberg(table)} VALUES (1, 1.25), (2, 2.25), (3, 3.25)")
     deletes(table).commit(Seq("i"))(Seq(1))
-    sql(s"ALTER TABLE ${peer(table)} ALTER COLUMN i TYPE bigint")
-    sql(s"ALTER TABLE ${peer(table)} ALTER COLUMN d TYPE decimal(20, 2)")
+    sql(s"ALTER TABLE ${inApacheIceberg(table)} ALTER COLUMN i TYPE bigint")
+    sql(s"ALTER TABLE ${inApacheIceberg(table)} ALTER COLUMN d TYPE decimal(20, 2)")
     deletes(table).commit(Seq("d", "i"))(Seq(new java.math.BigDecimal("2.25"), 2L))
     assert(sameRows(table, "SELECT i FROM %s") == Seq("[3]"))
     assert(sameRows(table, "SELECT d FROM %s") == Seq("[3.25]"))

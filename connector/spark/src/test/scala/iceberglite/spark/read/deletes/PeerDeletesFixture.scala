@@ -11,14 +11,14 @@ trait PeerDeletesFixture extends SharedSession { self: Suite =>
   protected def sameRows(table: String, query: String): Seq[String] = {
     sql(s"REFRESH TABLE $table")
     val result = sorted(query.replace("%s", table))
-    assert(result == sorted(query.replace("%s", peer(table))), query)
+    assert(result == sorted(query.replace("%s", inApacheIceberg(table))), query)
     result
   }
 
   protected def create(columns: String, clauses: String, properties: (String, String)*): String = {
     val table = newTable()
     val assignments = properties.map { case (k, v) => s"'$k' = '$v'" }.mkString(", ")
-    sql(s"CREATE TABLE ${peer(table)} ($columns) USING iceberg $clauses TBLPROPERTIES ($assignments)")
+    sql(s"CREATE TABLE ${inApacheIceberg(table)} ($columns) USING iceberg $clauses TBLPROPERTIES ($assignments)")
     table
   }
 
@@ -26,7 +26,7 @@ trait PeerDeletesFixture extends SharedSession { self: Suite =>
     Seq("delete", "update", "merge").map(s => s"write.$s.mode" -> "merge-on-read")
 
   protected def deleteFileFormats(table: String): Seq[String] =
-    sorted(s"SELECT DISTINCT content, file_format FROM ${peer(table)}.delete_files")
+    sorted(s"SELECT DISTINCT content, file_format FROM ${inApacheIceberg(table)}.delete_files")
 
   protected val columns = "id bigint, cat string, s struct<a: int, b: string>, l array<int>, m map<string, int>"
 
@@ -43,9 +43,9 @@ trait PeerDeletesFixture extends SharedSession { self: Suite =>
 
   protected def filledTable(properties: (String, String)*): String = {
     val table = create(columns, "", ("format-version" -> "2") +: properties: _*)
-    sql(s"INSERT INTO ${peer(table)} ${values(0, 100)}")
+    sql(s"INSERT INTO ${inApacheIceberg(table)} ${values(0, 100)}")
     table
   }
 
-  protected def deletes(table: String) = new PeerEqualityDeletes(spark, peer(table))
+  protected def deletes(table: String) = new PeerEqualityDeletes(spark, inApacheIceberg(table))
 }

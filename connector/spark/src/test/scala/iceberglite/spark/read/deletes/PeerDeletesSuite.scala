@@ -11,7 +11,7 @@ class PeerDeletesSuite extends AnyFunSuite with PeerDeletesFixture {
 
   /** Runs DELETE, UPDATE and MERGE statements of Apache Iceberg that repeatedly change rows of the same files. */
   private def change(table: String): Unit = {
-    val peerTable = peer(table)
+    val peerTable = inApacheIceberg(table)
     sql(s"INSERT INTO $peerTable ${values(0, 100)}")
     sql(s"INSERT INTO $peerTable ${values(100, 200)}")
     sql(s"DELETE FROM $peerTable WHERE id % 10 = 3")
@@ -29,7 +29,7 @@ class PeerDeletesSuite extends AnyFunSuite with PeerDeletesFixture {
     (kind, partitioning) <- Seq("an unpartitioned" -> "", "a partitioned" -> "PARTITIONED BY (cat)")
   } test(
     s"position delete files per $granularity remove rows of $kind table",
-    ScanRules.positionRows +: Sampling.sampledUnless(granularity == "file" && partitioning.nonEmpty): _*
+    ScanRules.positionRows +: Sampling.slowInSomeRunsUnless(granularity == "file" && partitioning.nonEmpty): _*
   ) {
     val table = create(columns, partitioning, mergeOnRead(2) :+ ("write.delete.granularity" -> granularity): _*)
     change(table)
@@ -65,9 +65,9 @@ class PeerDeletesSuite extends AnyFunSuite with PeerDeletesFixture {
     for (granularity <- Seq("file", "partition")) {
       val table = create(columns, "", mergeOnRead(2) :+ ("write.delete.granularity" -> granularity): _*)
       change(table)
-      sql(s"ALTER TABLE ${peer(table)} SET TBLPROPERTIES ('format-version' = '3')")
+      sql(s"ALTER TABLE ${inApacheIceberg(table)} SET TBLPROPERTIES ('format-version' = '3')")
       sameRows(table, "SELECT id, _row_id FROM %s")
-      sql(s"DELETE FROM ${peer(table)} WHERE id % 10 = 5 AND id < 100")
+      sql(s"DELETE FROM ${inApacheIceberg(table)} WHERE id % 10 = 5 AND id < 100")
       assert(deleteFileFormats(table).contains("[1,PUFFIN]"))
       queries.foreach(sameRows(table, _))
       sameRows(table, "SELECT id, _row_id, _last_updated_sequence_number FROM %s")
@@ -77,7 +77,7 @@ class PeerDeletesSuite extends AnyFunSuite with PeerDeletesFixture {
   for ((data, deletes) <- Seq("orc" -> "parquet", "avro" -> "orc", "parquet" -> "avro", "orc" -> "orc"))
     test(
       s"delete files in $deletes format remove rows of $data files",
-      ScanRules.everyFormat +: Sampling.slowSample(isAlwaysRun = data == "orc" && deletes == "parquet"): _*
+      ScanRules.everyFormat +: Sampling.slowInSomeRuns(isAlwaysRun = data == "orc" && deletes == "parquet"): _*
     ) {
       val formats = Seq("write.format.default" -> data, "write.delete.format.default" -> deletes)
       val table = create(columns, "PARTITIONED BY (truncate(1, cat))", mergeOnRead(2) ++ formats: _*)
@@ -89,10 +89,10 @@ class PeerDeletesSuite extends AnyFunSuite with PeerDeletesFixture {
   test("deletion vectors remove rows of files of several formats in one scan", Slow) {
     val table = create(columns, "", mergeOnRead(3): _*)
     Seq("orc", "parquet", "avro").zipWithIndex.foreach { case (format, i) =>
-      sql(s"ALTER TABLE ${peer(table)} SET TBLPROPERTIES ('write.format.default' = '$format')")
-      sql(s"INSERT INTO ${peer(table)} ${values(i * 100, i * 100 + 100)}")
+      sql(s"ALTER TABLE ${inApacheIceberg(table)} SET TBLPROPERTIES ('write.format.default' = '$format')")
+      sql(s"INSERT INTO ${inApacheIceberg(table)} ${values(i * 100, i * 100 + 100)}")
     }
-    sql(s"DELETE FROM ${peer(table)} WHERE id % 10 = 3")
+    sql(s"DELETE FROM ${inApacheIceberg(table)} WHERE id % 10 = 3")
     queries.foreach(sameRows(table, _))
     sameRows(table, "SELECT id, _row_id, _last_updated_sequence_number FROM %s")
     assert(!sorted(s"EXPLAIN SELECT * FROM $table").exists(_.contains("rows one by one")))
@@ -100,7 +100,7 @@ class PeerDeletesSuite extends AnyFunSuite with PeerDeletesFixture {
 
   test("position deletes apply only to data files of their own partition spec", Slow, ScanRules.positionPartition) {
     val table = create(columns, "PARTITIONED BY (cat)", mergeOnRead(2): _*)
-    val peerTable = peer(table)
+    val peerTable = inApacheIceberg(table)
     sql(s"INSERT INTO $peerTable ${values(0, 50)}")
     sql(s"DELETE FROM $peerTable WHERE id = 1")
     sql(s"ALTER TABLE $peerTable DROP PARTITION FIELD cat")
@@ -114,11 +114,11 @@ class PeerDeletesSuite extends AnyFunSuite with PeerDeletesFixture {
 
   test("position deletes, deletion vectors and equality deletes apply to the same file") {
     val table = create(columns, "", mergeOnRead(2): _*)
-    sql(s"INSERT INTO ${peer(table)} ${values(0, 100)}")
-    sql(s"DELETE FROM ${peer(table)} WHERE id % 10 = 3")
+    sql(s"INSERT INTO ${inApacheIceberg(table)} ${values(0, 100)}")
+    sql(s"DELETE FROM ${inApacheIceberg(table)} WHERE id % 10 = 3")
     deletes(table).commit(Seq("id"))(Seq(3L), Seq(4L))
-    sql(s"ALTER TABLE ${peer(table)} SET TBLPROPERTIES ('format-version' = '3')")
-    sql(s"DELETE FROM ${peer(table)} WHERE id = 5")
+    sql(s"ALTER TABLE ${inApacheIceberg(table)} SET TBLPROPERTIES ('format-version' = '3')")
+    sql(s"DELETE FROM ${inApacheIceberg(table)} WHERE id = 5")
     deletes(table).commit(Seq("cat", "id"))(Seq("c0", 6L))
     queries.foreach(sameRows(table, _))
   }
@@ -127,10 +127,10 @@ class PeerDeletesSuite extends AnyFunSuite with PeerDeletesFixture {
     val properties = Seq("write.parquet.row-group-size-bytes" -> "65536", "read.split.target-size" -> "65536")
     val table = create("id bigint, text string", "", mergeOnRead(3) ++ properties: _*)
     sql(
-      s"INSERT INTO ${peer(table)} SELECT /*+ COALESCE(1) */ id, repeat(md5(CAST(id AS string)), 2) " +
+      s"INSERT INTO ${inApacheIceberg(table)} SELECT /*+ COALESCE(1) */ id, repeat(md5(CAST(id AS string)), 2) " +
         "FROM range(0, 20000)"
     )
-    sql(s"DELETE FROM ${peer(table)} WHERE id % 3 = 1 OR id BETWEEN 5000 AND 12000 OR id = 19999")
+    sql(s"DELETE FROM ${inApacheIceberg(table)} WHERE id % 3 = 1 OR id BETWEEN 5000 AND 12000 OR id = 19999")
     deletes(table).commit(Seq("id"))((0L until 2000L by 5).map(Seq(_)): _*)
     val positions = "SELECT id, _pos FROM %s WHERE id > 4000 AND id < 13000"
     Seq("SELECT * FROM %s", positions, "SELECT count(*) FROM %s").foreach(sameRows(table, _))
@@ -139,8 +139,8 @@ class PeerDeletesSuite extends AnyFunSuite with PeerDeletesFixture {
   test("a query that selects _deleted also returns deleted rows, for which _deleted is true") {
     for (format <- Seq("parquet", "orc")) {
       val table = create(columns, "", mergeOnRead(2) :+ ("write.format.default" -> format): _*)
-      sql(s"INSERT INTO ${peer(table)} ${values(0, 20)}")
-      sql(s"DELETE FROM ${peer(table)} WHERE id % 10 = 3")
+      sql(s"INSERT INTO ${inApacheIceberg(table)} ${values(0, 20)}")
+      sql(s"DELETE FROM ${inApacheIceberg(table)} WHERE id % 10 = 3")
       assert(sameRows(table, "SELECT id, _deleted FROM %s").count(_.endsWith("true]")) == 2)
       // Apache Iceberg is not compared: with equality deletes, its column `_deleted` is also true for some live rows.
       deletes(table).commit(Seq("s.a"))(Seq(5))
@@ -152,8 +152,8 @@ class PeerDeletesSuite extends AnyFunSuite with PeerDeletesFixture {
 
   test("statistics do not count deleted rows, and EXPLAIN shows the number of delete files") {
     val table = create(columns, "", mergeOnRead(3): _*)
-    sql(s"INSERT INTO ${peer(table)} ${values(0, 100)}")
-    sql(s"DELETE FROM ${peer(table)} WHERE id % 10 = 3")
+    sql(s"INSERT INTO ${inApacheIceberg(table)} ${values(0, 100)}")
+    sql(s"DELETE FROM ${inApacheIceberg(table)} WHERE id % 10 = 3")
     val plan = sql(s"SELECT * FROM $table").queryExecution.optimizedPlan
     assert(plan.stats.rowCount.contains(BigInt(90)))
     assert(sorted(s"EXPLAIN SELECT * FROM $table").exists(_.contains("deleteFiles=")))
@@ -162,8 +162,8 @@ class PeerDeletesSuite extends AnyFunSuite with PeerDeletesFixture {
   test("positions are correct if deleted rows are in pages that a filter skips", Slow, ScanRules.positionRows) {
     for (version <- 2 to 3) {
       val table = create("id bigint", "", mergeOnRead(version) :+ ("write.parquet.page-row-limit" -> "100"): _*)
-      sql(s"INSERT INTO ${peer(table)} SELECT /*+ COALESCE(1) */ id FROM range(0, 1000)")
-      sql(s"DELETE FROM ${peer(table)} WHERE id IN (500, 501, 900)")
+      sql(s"INSERT INTO ${inApacheIceberg(table)} SELECT /*+ COALESCE(1) */ id FROM range(0, 1000)")
+      sql(s"DELETE FROM ${inApacheIceberg(table)} WHERE id IN (500, 501, 900)")
       assert(sameRows(table, "SELECT * FROM %s WHERE id IN (1, 900, 901)") == Seq("[1]", "[901]"))
       sameRows(table, "SELECT id, _pos FROM %s WHERE id < 5 OR id > 990")
     }

@@ -35,14 +35,16 @@ class SharedDeletesSuite extends AnyFunSuite with SharedSession {
   private def create(version: Int, files: Int): String = {
     val table = newTable()
     sql(
-      s"""CREATE TABLE ${peer(
+      s"""CREATE TABLE ${inApacheIceberg(
           table
         )} (id bigint, name string) USING iceberg TBLPROPERTIES ('format-version' = '$version',
          |  'write.delete.mode' = 'merge-on-read', 'write.delete.granularity' = 'partition',
          |  'read.split.open-file-cost' = '100000000')""".stripMargin
     )
     (0 until files).foreach { i =>
-      sql(s"INSERT INTO ${peer(table)} SELECT id, concat('n', id) FROM range(${i * 100}, ${i * 100 + 100}, 1, 1)")
+      sql(
+        s"INSERT INTO ${inApacheIceberg(table)} SELECT id, concat('n', id) FROM range(${i * 100}, ${i * 100 + 100}, 1, 1)"
+      )
     }
     table
   }
@@ -50,7 +52,7 @@ class SharedDeletesSuite extends AnyFunSuite with SharedSession {
   private def inCountedCatalog(table: String): String = Counted + table.stripPrefix("lite")
 
   private def deleteFiles(table: String): Seq[String] =
-    rows(s"SELECT DISTINCT file_path FROM ${peer(table)}.delete_files").map(_.getString(0))
+    rows(s"SELECT DISTINCT file_path FROM ${inApacheIceberg(table)}.delete_files").map(_.getString(0))
 
   /** Returns the rows of the table, and how often the tasks read each of its delete files. */
   private def read(table: String, filter: String = "true"): (Seq[String], Seq[Int]) = {
@@ -63,11 +65,11 @@ class SharedDeletesSuite extends AnyFunSuite with SharedSession {
   /** Returns how often a file is opened to read it once. A Parquet file is opened for the footer and for the rows. */
   private def expectedOpens(path: String): Int = if (path.endsWith(".parquet")) 2 else 1
 
-  private def expected(table: String): Seq[String] = sorted(s"SELECT * FROM ${peer(table)}")
+  private def expected(table: String): Seq[String] = sorted(s"SELECT * FROM ${inApacheIceberg(table)}")
 
   test("a position delete file is read once for all data files and queries", Slow) {
     val table = create(version = 2, files = 5)
-    sql(s"DELETE FROM ${peer(table)} WHERE id % 9 = 2")
+    sql(s"DELETE FROM ${inApacheIceberg(table)} WHERE id % 9 = 2")
     assert(deleteFiles(table).size == 1)
     assert(read(table, "id < 100")._2 == Seq(1), "one task must read the delete file once")
     assert(read(table) == ((expected(table), Seq(0))), "five tasks must use the cached deletes")
@@ -80,7 +82,7 @@ class SharedDeletesSuite extends AnyFunSuite with SharedSession {
 
   test("equality delete files are read once, and deletes of several commits apply together") {
     val table = create(version = 2, files = 3)
-    val deletes = new PeerEqualityDeletes(spark, peer(table))
+    val deletes = new PeerEqualityDeletes(spark, inApacheIceberg(table))
     deletes.commit(Seq("id"))(Seq(5L), Seq(105L), Seq(250L))
     deletes.commit(Seq("id"), FileFormat.AVRO)((0L until 40L).map(i => Seq(i * 7)): _*)
     deletes.commit(Seq("name", "id"))(Seq("n11", 11L), Seq("n12", 13L), Seq(null, 14L))
@@ -91,7 +93,7 @@ class SharedDeletesSuite extends AnyFunSuite with SharedSession {
 
   test("equality deletes that exceed the cache's max-entry-size remove the same rows", Slow) {
     val table = create(version = 2, files = 3)
-    val deletes = new PeerEqualityDeletes(spark, peer(table))
+    val deletes = new PeerEqualityDeletes(spark, inApacheIceberg(table))
     deletes.commit(Seq("id"))((0L until 200L).filter(_ % 3 != 1).map(i => Seq(i)): _*)
     deletes.commit(Seq("name"))((200L until 290L).map(i => Seq(s"n$i")) :+ Seq(null): _*)
     deletes.commit(Seq("name", "id"))(Seq("n291", 291L), Seq("n292", 0L))
@@ -104,15 +106,15 @@ class SharedDeletesSuite extends AnyFunSuite with SharedSession {
 
   test("deletion vectors are read once, even if a file is read in several splits") {
     val table = create(version = 3, files = 1)
-    sql(s"INSERT INTO ${peer(table)} SELECT id, repeat(uuid(), 20) FROM range(1000, 9000, 1, 1)")
-    sql(s"DELETE FROM ${peer(table)} WHERE id % 7 = 3")
+    sql(s"INSERT INTO ${inApacheIceberg(table)} SELECT id, repeat(uuid(), 20) FROM range(1000, 9000, 1, 1)")
+    sql(s"DELETE FROM ${inApacheIceberg(table)} WHERE id % 7 = 3")
     assert(read(table) == ((expected(table), Seq(2))), "two deletion vectors must be read from one Puffin file")
     assert(read(table)._2 == Seq(0))
   }
 
   test("the error of a query contains the damaged delete file, and the next query reads the file again", Slow) {
     val table = create(version = 2, files = 4)
-    sql(s"DELETE FROM ${peer(table)} WHERE id % 9 = 2")
+    sql(s"DELETE FROM ${inApacheIceberg(table)} WHERE id % 9 = 2")
     val file = Paths.get(java.net.URI.create(deleteFiles(table).head.replaceFirst("^file:/+", "file:///")))
     val content = Files.readAllBytes(file)
     val checksum = file.resolveSibling(s".${file.getFileName}.crc")
@@ -133,8 +135,8 @@ class SharedDeletesSuite extends AnyFunSuite with SharedSession {
   test("the cache respects the size limit of the session", Slow) {
     val tables = (0 until 3).map { _ =>
       val table = create(version = 2, files = 1)
-      sql(s"INSERT INTO ${peer(table)} SELECT id, 'x' FROM range(1000, 6000, 1, 1)")
-      sql(s"DELETE FROM ${peer(table)} WHERE id % 2 = 0")
+      sql(s"INSERT INTO ${inApacheIceberg(table)} SELECT id, 'x' FROM range(1000, 6000, 1, 1)")
+      sql(s"DELETE FROM ${inApacheIceberg(table)} WHERE id % 2 = 0")
       table
     }
     withConf(s"$Cache.max-total-size" -> "2000", s"$Cache.timeout" -> "1h") {

@@ -13,7 +13,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import iceberglite.{Fuzz, MoreRoundsTag}
+import iceberglite.{Fuzz, MoreRoundsInSlowTierTag}
 import iceberglite.data.{DataFormat, DataSource, DataTarget, Record, RecordGenerators, WrittenFile}
 import iceberglite.metrics.MetricsModes
 import iceberglite.puffin.DeletionVector
@@ -224,7 +224,7 @@ abstract class FileBatchTests(format: DataFormat) extends AnyFunSuite with Scala
     assert(large.batches(large.task(), Vector.empty).size == manyRows.size)
   }
 
-  test("reading a damaged file returns rows or fails with an error that contains the path", MoreRoundsTag) {
+  test("reading a damaged file returns rows or fails with an error that contains the path", MoreRoundsInSlowTierTag) {
     val schema = RecordGenerators.flat(RecordGenerators.all)
     val nested = Schema(
       1,

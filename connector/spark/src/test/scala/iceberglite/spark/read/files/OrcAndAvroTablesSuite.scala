@@ -19,7 +19,9 @@ class OrcAndAvroTablesSuite extends AnyFunSuite with SharedSession {
   private def create(columns: String, format: String, properties: (String, String)*): String = {
     val table = newTable()
     val assignments = (("write.format.default" -> format) +: properties).map { case (k, v) => s"'$k' = '$v'" }
-    sql(s"CREATE TABLE ${peer(table)} ($columns) USING iceberg TBLPROPERTIES (${assignments.mkString(", ")})")
+    sql(
+      s"CREATE TABLE ${inApacheIceberg(table)} ($columns) USING iceberg TBLPROPERTIES (${assignments.mkString(", ")})"
+    )
     table
   }
 
@@ -30,7 +32,7 @@ class OrcAndAvroTablesSuite extends AnyFunSuite with SharedSession {
   private def sameRows(table: String, query: String): Seq[String] = {
     sql(s"REFRESH TABLE $table")
     val result = sorted(query.replace("%s", table))
-    assert(result == sorted(query.replace("%s", peer(table))), query)
+    assert(result == sorted(query.replace("%s", inApacheIceberg(table))), query)
     result
   }
 
@@ -53,10 +55,10 @@ class OrcAndAvroTablesSuite extends AnyFunSuite with SharedSession {
   for (format <- formats) {
     test(
       s"$format: values of all primitive types are read as by Apache Iceberg, in batches and row by row",
-      Sampling.sampledUnless(format == "avro"): _*
+      Sampling.slowInSomeRunsUnless(format == "avro"): _*
     ) {
       val table = create(flat, format)
-      sql(s"INSERT INTO ${peer(table)} $flatValues")
+      sql(s"INSERT INTO ${inApacheIceberg(table)} $flatValues")
       val columns = "b, i, l, f, d, dec9, dec18, dec38, day, ts, ntz, s, hex(bin)"
       assertColumnar(s"SELECT $columns FROM $table")
       val inBatches = sameRows(table, s"SELECT $columns FROM %s")
@@ -66,21 +68,21 @@ class OrcAndAvroTablesSuite extends AnyFunSuite with SharedSession {
 
     test(
       s"$format: nested columns with nulls at each level are read in batches",
-      Sampling.sampledUnless(format == "avro"): _*
+      Sampling.slowInSomeRunsUnless(format == "avro"): _*
     ) {
       val table = create(
         "id int, s struct<a: int, inner: struct<t: string, n: double>>, l array<struct<x: int, y: array<string>>>, " +
           "m map<string, struct<v: decimal(20, 3), w: date>>, mm map<int, map<string, array<bigint>>>",
         format
       )
-      sql(s"""INSERT INTO ${peer(table)} VALUES
+      sql(s"""INSERT INTO ${inApacheIceberg(table)} VALUES
         (1, named_struct('a', 1, 'inner', named_struct('t', 'x', 'n', 0.5d)),
          array(named_struct('x', 1, 'y', array('p', NULL)), NULL, named_struct('x', NULL, 'y', NULL)),
          map('k', named_struct('v', 1.5bd, 'w', DATE'2020-01-01'), 'n', NULL), map(1, map('z', array(1L, NULL)))),
         (2, named_struct('a', NULL, 'inner', NULL), array(), map(), map(2, NULL)),
         (3, NULL, NULL, NULL, NULL),
         (4, named_struct('a', 4, 'inner', named_struct('t', NULL, 'n', NULL)), array(NULL), map('q', NULL), map())""")
-      sql(s"INSERT INTO ${peer(table)} SELECT id + 10, s, l, m, mm FROM ${peer(table)}")
+      sql(s"INSERT INTO ${inApacheIceberg(table)} SELECT id + 10, s, l, m, mm FROM ${inApacheIceberg(table)}")
       val queries = Seq("*", "s.inner.t, l.x, id", "l[0].y, m['k'].w, mm[1]['z'], size(l), s IS NULL")
       queries.foreach { selected =>
         assertColumnar(s"SELECT $selected FROM $table")
@@ -95,10 +97,10 @@ class OrcAndAvroTablesSuite extends AnyFunSuite with SharedSession {
 
     test(
       s"$format: columns keep their values when they are renamed, swapped, dropped, added again and widened",
-      Sampling.slowSample(isAlwaysRun = format == "orc"): _*
+      Sampling.slowInSomeRuns(isAlwaysRun = format == "orc"): _*
     ) {
       val table = create("id int, a int, f float, d decimal(5, 2), s struct<x: int, y: string>", format)
-      val peerTable = peer(table)
+      val peerTable = inApacheIceberg(table)
       sql(s"INSERT INTO $peerTable VALUES (1, 10, 1.5f, 1.25bd, named_struct('x', 1, 'y', 'one'))")
       sql(s"INSERT INTO $peerTable VALUES (2, NULL, NULL, NULL, NULL)")
       sql(s"ALTER TABLE $peerTable ALTER COLUMN a TYPE bigint")
@@ -123,7 +125,7 @@ class OrcAndAvroTablesSuite extends AnyFunSuite with SharedSession {
 
     test(
       s"$format: the tasks of one file read each row once, with its position in the file",
-      Sampling.sampledUnless(format == "orc"): _*
+      Sampling.slowInSomeRunsUnless(format == "orc"): _*
     ) {
       val properties = Seq(
         "write.orc.stripe-size-bytes" -> "65536",
@@ -134,12 +136,12 @@ class OrcAndAvroTablesSuite extends AnyFunSuite with SharedSession {
         "format-version" -> "3"
       )
       val table = create("id bigint, text string", format, properties: _*)
-      sql(s"INSERT INTO ${peer(table)} SELECT /*+ COALESCE(1) */ id, repeat(md5(CAST(id AS string)), 2) " +
+      sql(s"INSERT INTO ${inApacheIceberg(table)} SELECT /*+ COALESCE(1) */ id, repeat(md5(CAST(id AS string)), 2) " +
         "FROM range(0, 40000)")
       assert(sql(s"SELECT * FROM $table").rdd.getNumPartitions > 2)
       assert(sameRows(table, "SELECT count(*), count(DISTINCT id), min(id), max(id), sum(id) FROM %s").size == 1)
       assert(sql(s"SELECT * FROM $table WHERE id <> _pos OR _row_id <> id").count() == 0)
-      sql(s"DELETE FROM ${peer(table)} WHERE id % 3 = 1")
+      sql(s"DELETE FROM ${inApacheIceberg(table)} WHERE id % 3 = 1")
       sameRows(table, "SELECT count(*), sum(id), sum(_row_id) FROM %s")
       assert(sorted(s"EXPLAIN SELECT * FROM $table").exists(_.contains("deleteFiles=1")))
       assert(sorted(s"SELECT id, text FROM $table WHERE id BETWEEN 20001 AND 20005").size == 3)
@@ -148,11 +150,11 @@ class OrcAndAvroTablesSuite extends AnyFunSuite with SharedSession {
 
   test("in a scan of all formats, metadata columns and evolved partitions are as in Apache Iceberg", Slow) {
     val table = newTable()
-    sql(s"CREATE TABLE ${peer(table)} (id int, cat string) USING iceberg PARTITIONED BY (cat)")
+    sql(s"CREATE TABLE ${inApacheIceberg(table)} (id int, cat string) USING iceberg PARTITIONED BY (cat)")
     (formats :+ "parquet").zipWithIndex.foreach { case (format, i) =>
-      sql(s"ALTER TABLE ${peer(table)} SET TBLPROPERTIES ('write.format.default' = '$format')")
-      sql(s"INSERT INTO ${peer(table)} SELECT id, concat('c', id % 2) FROM range(${i * 4}, ${i * 4 + 4})")
-      if (i == 1) sql(s"ALTER TABLE ${peer(table)} ADD PARTITION FIELD bucket(2, id)")
+      sql(s"ALTER TABLE ${inApacheIceberg(table)} SET TBLPROPERTIES ('write.format.default' = '$format')")
+      sql(s"INSERT INTO ${inApacheIceberg(table)} SELECT id, concat('c', id % 2) FROM range(${i * 4}, ${i * 4 + 4})")
+      if (i == 1) sql(s"ALTER TABLE ${inApacheIceberg(table)} ADD PARTITION FIELD bucket(2, id)")
     }
     assertColumnar(s"SELECT _file, id FROM $table")
     assert(sameRows(table, "SELECT id, cat, _spec_id, _pos, _partition FROM %s").size == 12)
@@ -162,8 +164,10 @@ class OrcAndAvroTablesSuite extends AnyFunSuite with SharedSession {
   test("a scan of ORC, Avro and Parquet files returns batches") {
     val table = create("id int, s struct<a: int, b: string>", "parquet")
     (formats :+ "parquet").zipWithIndex.foreach { case (format, i) =>
-      sql(s"ALTER TABLE ${peer(table)} SET TBLPROPERTIES ('write.format.default' = '$format')")
-      sql(s"INSERT INTO ${peer(table)} SELECT id + ${i * 10}, named_struct('a', id, 'b', '$format') FROM range(0, 10)")
+      sql(s"ALTER TABLE ${inApacheIceberg(table)} SET TBLPROPERTIES ('write.format.default' = '$format')")
+      sql(
+        s"INSERT INTO ${inApacheIceberg(table)} SELECT id + ${i * 10}, named_struct('a', id, 'b', '$format') FROM range(0, 10)"
+      )
     }
     assertColumnar(s"SELECT * FROM $table WHERE s.a > 3")
     assert(sameRows(table, "SELECT * FROM %s WHERE s.a > 3").size == 18)
@@ -173,7 +177,7 @@ class OrcAndAvroTablesSuite extends AnyFunSuite with SharedSession {
   test("row groups of ORC files without a matching row are not read") {
     val table = create("id bigint, s struct<name: string>, at timestamp", "orc")
     sql(
-      s"""INSERT INTO ${peer(table)} SELECT /*+ COALESCE(1) */ id,
+      s"""INSERT INTO ${inApacheIceberg(table)} SELECT /*+ COALESCE(1) */ id,
          |named_struct('name', lpad(CAST(id AS string), 9, '0')), timestamp_seconds(id)
          |FROM range(0, 50000)""".stripMargin
     )
@@ -199,10 +203,10 @@ class OrcAndAvroTablesSuite extends AnyFunSuite with SharedSession {
     val columns = "id bigint, small int, old date, s struct<x: bigint, y: string>, l array<bigint>, " +
       "m map<string, decimal(25, 3)>, part bigint"
     val table = newTable()
-    sql(s"CREATE TABLE ${peer(table)} ($columns) USING iceberg PARTITIONED BY (part)")
-    val name = peer(table).stripPrefix("ice.")
+    sql(s"CREATE TABLE ${inApacheIceberg(table)} ($columns) USING iceberg PARTITIONED BY (part)")
+    val name = inApacheIceberg(table).stripPrefix("ice.")
     sql(s"CALL ice.system.add_files(table => '$name', source_table => '`orc`.`$directory`')")
-    sql(s"ALTER TABLE ${peer(table)} RENAME COLUMN s.x TO z")
+    sql(s"ALTER TABLE ${inApacheIceberg(table)} RENAME COLUMN s.x TO z")
     assertColumnar(s"SELECT * FROM $table")
     val result = sorted(s"SELECT id, small, old, s, l, m, part FROM $table")
     val read = "SELECT id, small, old, s, l, m, CAST(part AS bigint) AS part"
@@ -213,7 +217,7 @@ class OrcAndAvroTablesSuite extends AnyFunSuite with SharedSession {
   test("the error for a damaged file contains the file name and the table") {
     for (format <- formats) {
       val table = create("id bigint, text string", format)
-      sql(s"INSERT INTO ${peer(table)} SELECT /*+ COALESCE(1) */ id, repeat('x', 50) FROM range(0, 20000)")
+      sql(s"INSERT INTO ${inApacheIceberg(table)} SELECT /*+ COALESCE(1) */ id, repeat('x', 50) FROM range(0, 20000)")
       val path = sorted(s"SELECT DISTINCT _file FROM $table").head.stripPrefix("[").stripSuffix("]")
       val file = Paths.get(new java.net.URI(if (path.startsWith("/")) s"file:$path" else path))
       truncate(file)

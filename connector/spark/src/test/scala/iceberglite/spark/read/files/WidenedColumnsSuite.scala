@@ -58,7 +58,7 @@ class WidenedColumnsSuite extends AnyFunSuite with SharedSession {
   for (format <- Seq("parquet", "orc", "avro"))
     test(
       s"the error of a DataFrame that was created before a column was widened names the column, in $format files",
-      Sampling.sampledUnless(format == "avro"): _*
+      Sampling.slowInSomeRunsUnless(format == "avro"): _*
     ) {
       val t = table(format)
       val df = spark.table(t)
@@ -92,7 +92,7 @@ class WidenedColumnsSuite extends AnyFunSuite with SharedSession {
     val df = spark.table(t)
     widen(t)
     insertWideValues(t)
-    sql(s"CALL ice.system.compute_table_stats('${peer(t).stripPrefix("ice.")}')")
+    sql(s"CALL ice.system.compute_table_stats('${inApacheIceberg(t).stripPrefix("ice.")}')")
     withConf("spark.sql.cbo.enabled" -> "true") {
       assertReported(df.as("a").join(df.as("b"), "m").select("a.id"), "m", "decimal\\(5,2\\)", "decimal\\(20,2\\)")
       assert(df.as("a").join(df.as("b"), "id").select("a.id").collect().length == 2)

@@ -20,7 +20,9 @@ class LimitPushDownSuite extends AnyFunSuite with PushedPlans {
     val allProperties = properties :+ ("commit.manifest-merge.enabled" -> "false")
     val table = create("id bigint, k int, x double, p string", clauses, allProperties: _*)
     for (file <- 0 until 10) sql(
-      s"""INSERT INTO ${peer(table)} SELECT id, IF(id % 3 = 0, NULL, int(id)), id / 2, '${"ab".charAt(file % 2)}'
+      s"""INSERT INTO ${inApacheIceberg(table)} SELECT id, IF(id % 3 = 0, NULL, int(id)), id / 2, '${"ab".charAt(
+          file % 2
+        )}'
          |FROM range(${file * 10}, ${file * 10 + 10}, 1, 1)""".stripMargin
     )
     table
@@ -93,12 +95,12 @@ class LimitPushDownSuite extends AnyFunSuite with PushedPlans {
 
   test("deleted rows do not count towards the LIMIT of a query", Slow) {
     val vectors = filledTable("", mergeOnRead(3): _*)
-    sql(s"DELETE FROM ${peer(vectors)} WHERE id % 2 = 0")
+    sql(s"DELETE FROM ${inApacheIceberg(vectors)} WHERE id % 2 = 0")
     assert(read("SELECT id FROM %s LIMIT 5", vectors)._1 == 1)
     assert(read("SELECT id FROM %s LIMIT 6", vectors)._1 == 2)
     assert(ids("SELECT id FROM %s LIMIT 50", vectors).size == 50)
     val positions = filledTable("", mergeOnRead(2): _*)
-    sql(s"DELETE FROM ${peer(positions)} WHERE id % 10 = 0 AND id >= 50")
+    sql(s"DELETE FROM ${inApacheIceberg(positions)} WHERE id % 10 = 0 AND id >= 50")
     val files = read("SELECT id FROM %s LIMIT 45", positions)._1
     assert(files >= 5 && files <= 10 && ids("SELECT id FROM %s LIMIT 45", positions).size == 45)
     assert(ids("SELECT id FROM %s ORDER BY id DESC LIMIT 11", positions).last == 88L)
@@ -128,7 +130,7 @@ class LimitPushDownSuite extends AnyFunSuite with PushedPlans {
 
   test("files with the same bound are all read, because another column can order their rows") {
     val ties = create("a int, b int", "")
-    (0 until 3).foreach(b => sql(s"INSERT INTO ${peer(ties)} VALUES (1, ${2 - b}), (2, 9)"))
+    (0 until 3).foreach(b => sql(s"INSERT INTO ${inApacheIceberg(ties)} VALUES (1, ${2 - b}), (2, 9)"))
     sql(s"REFRESH TABLE $ties")
     assert(rows(s"SELECT a, b FROM $ties ORDER BY a, b LIMIT 1").map(_.toString) == Seq("[1,0]"))
     assert(rows(s"SELECT a, b FROM $ties ORDER BY a DESC, b LIMIT 1").map(_.toString) == Seq("[2,9]"))
@@ -136,9 +138,9 @@ class LimitPushDownSuite extends AnyFunSuite with PushedPlans {
 
   test("NaN, which bounds do not contain, is the greatest value") {
     val nan = create("id bigint, x double", "")
-    sql(s"INSERT INTO ${peer(nan)} VALUES (1, 1.0), (2, double('NaN'))")
-    sql(s"INSERT INTO ${peer(nan)} VALUES (3, 100.0), (4, 200.0)")
-    sql(s"INSERT INTO ${peer(nan)} VALUES (5, -0.0), (6, 0.0)")
+    sql(s"INSERT INTO ${inApacheIceberg(nan)} VALUES (1, 1.0), (2, double('NaN'))")
+    sql(s"INSERT INTO ${inApacheIceberg(nan)} VALUES (3, 100.0), (4, 200.0)")
+    sql(s"INSERT INTO ${inApacheIceberg(nan)} VALUES (5, -0.0), (6, 0.0)")
     sql(s"REFRESH TABLE $nan")
     assert(ids(s"SELECT id FROM $nan ORDER BY x DESC LIMIT 1") == Seq(2L))
     assert(ids(s"SELECT id FROM $nan ORDER BY x DESC LIMIT 3") == Seq(2L, 4L, 3L))
@@ -147,11 +149,11 @@ class LimitPushDownSuite extends AnyFunSuite with PushedPlans {
 
   test("row groups outside the range of the first rows are skipped in the files that are read") {
     val big = create("id bigint", "", "write.parquet.row-group-size-bytes" -> "8192")
-    sql(s"INSERT INTO ${peer(big)} SELECT id FROM range(0, 200000, 1, 1) ORDER BY id")
+    sql(s"INSERT INTO ${inApacheIceberg(big)} SELECT id FROM range(0, 200000, 1, 1) ORDER BY id")
     // The two small files have more rows than the limit, one at the beginning and one near the end of the order. A row
     // group of the large file cannot contain result rows if all its rows come after those of a small file.
-    sql(s"INSERT INTO ${peer(big)} SELECT id FROM range(50, 60, 1, 1)")
-    sql(s"INSERT INTO ${peer(big)} SELECT id FROM range(199940, 199950, 1, 1)")
+    sql(s"INSERT INTO ${inApacheIceberg(big)} SELECT id FROM range(50, 60, 1, 1)")
+    sql(s"INSERT INTO ${inApacheIceberg(big)} SELECT id FROM range(199940, 199950, 1, 1)")
     sql(s"REFRESH TABLE $big")
     assert(rows(s"SELECT max(size(split_offsets)) FROM $big.files").head.getInt(0) > 10)
     val orders = Seq("id" -> (0L until 5L), "id DESC" -> (199999L until 199994L by -1))

@@ -16,15 +16,15 @@ class ColumnEstimatesSuite extends AnyFunSuite with SharedSession {
   private lazy val table: String = {
     val name = newTable()
     val columns = "id BIGINT, cat STRING, day DATE, price DECIMAL(9, 2), x DOUBLE, none INT"
-    sql(s"CREATE TABLE ${peer(name)} ($columns) USING iceberg")
+    sql(s"CREATE TABLE ${inApacheIceberg(name)} ($columns) USING iceberg")
     (0 until 2).foreach { i =>
       sql(
-        s"""INSERT INTO ${peer(name)} SELECT /*+ COALESCE(1) */ id, concat('c', id % 7),
+        s"""INSERT INTO ${inApacheIceberg(name)} SELECT /*+ COALESCE(1) */ id, concat('c', id % 7),
            |date_add(DATE'2024-01-01', int(id % 30)), id + 0.5, IF(id % 4 = 0, NULL, id / 2), NULL
            |FROM range(${i * 500}, ${i * 500 + 500})""".stripMargin
       )
     }
-    sql(s"CALL ice.system.compute_table_stats('${peer(name).stripPrefix("ice.")}')")
+    sql(s"CALL ice.system.compute_table_stats('${inApacheIceberg(name).stripPrefix("ice.")}')")
     sql(s"REFRESH TABLE $name")
     name
   }
@@ -62,9 +62,9 @@ class ColumnEstimatesSuite extends AnyFunSuite with SharedSession {
   test("without the cost-based optimizer, no column statistics are reported, and no manifest is read for statistics") {
     withConf(Cbo -> "false")(assert(columns(s"SELECT * FROM $table").isEmpty))
     val withoutManifests = newTable()
-    sql(s"CREATE TABLE ${peer(withoutManifests)} (id BIGINT) USING iceberg")
-    sql(s"INSERT INTO ${peer(withoutManifests)} VALUES (1), (2)")
-    val manifests = rows(s"SELECT path FROM ${peer(withoutManifests)}.manifests").map(_.getString(0))
+    sql(s"CREATE TABLE ${inApacheIceberg(withoutManifests)} (id BIGINT) USING iceberg")
+    sql(s"INSERT INTO ${inApacheIceberg(withoutManifests)} VALUES (1), (2)")
+    val manifests = rows(s"SELECT path FROM ${inApacheIceberg(withoutManifests)}.manifests").map(_.getString(0))
     manifests.foreach(path => Files.delete(Paths.get(URI.create(path))))
     withConf(Cbo -> "false") {
       val tableStats = statistics(s"SELECT * FROM $withoutManifests")
@@ -111,9 +111,9 @@ class ColumnEstimatesSuite extends AnyFunSuite with SharedSession {
 
   test("after a commit, the statistics of an earlier snapshot are used until new statistics are computed") {
     val appendedTable = newTable()
-    sql(s"CREATE TABLE ${peer(appendedTable)} USING iceberg AS SELECT id FROM range(100)")
-    sql(s"CALL ice.system.compute_table_stats('${peer(appendedTable).stripPrefix("ice.")}')")
-    sql(s"INSERT INTO ${peer(appendedTable)} SELECT id FROM range(1000, 1010)")
+    sql(s"CREATE TABLE ${inApacheIceberg(appendedTable)} USING iceberg AS SELECT id FROM range(100)")
+    sql(s"CALL ice.system.compute_table_stats('${inApacheIceberg(appendedTable).stripPrefix("ice.")}')")
+    sql(s"INSERT INTO ${inApacheIceberg(appendedTable)} SELECT id FROM range(1000, 1010)")
     sql(s"REFRESH TABLE $appendedTable")
     withConf(Cbo -> "true") {
       val id = columns(s"SELECT * FROM $appendedTable")("id")

@@ -21,7 +21,7 @@ class GroupSortOrderSuite extends AnyFunSuite with SharedSession with AdaptiveSp
   private def table(order: String, inserts: String*): String = {
     val name = newTable()
     sql(s"CREATE TABLE $name (id BIGINT, day DATE, word STRING, v INT) USING iceberg PARTITIONED BY (bucket(2, id))")
-    sql(s"ALTER TABLE ${peer(name)} WRITE ORDERED BY $order")
+    sql(s"ALTER TABLE ${inApacheIceberg(name)} WRITE ORDERED BY $order")
     sql(s"REFRESH TABLE $name")
     inserts.foreach(insert(name, _))
     name
@@ -105,7 +105,7 @@ class GroupSortOrderSuite extends AnyFunSuite with SharedSession with AdaptiveSp
         val name = newTable()
         val columns = "id BIGINT, day DATE, word STRING, v INT"
         sql(s"CREATE TABLE $name ($columns) USING iceberg PARTITIONED BY (bucket(1, v))")
-        sql(s"ALTER TABLE ${peer(name)} WRITE ORDERED BY id, v")
+        sql(s"ALTER TABLE ${inApacheIceberg(name)} WRITE ORDERED BY id, v")
         sql(s"REFRESH TABLE $name")
         inserts.foreach(insert(name, _))
         name
@@ -125,7 +125,7 @@ class GroupSortOrderSuite extends AnyFunSuite with SharedSession with AdaptiveSp
     val columns = "id BIGINT, day DATE, word STRING, v INT"
     sql(s"CREATE TABLE $unsorted ($columns) USING iceberg PARTITIONED BY (bucket(2, id))")
     insert(unsorted, "0, 30")
-    sql(s"ALTER TABLE ${peer(unsorted)} WRITE ORDERED BY id")
+    sql(s"ALTER TABLE ${inApacheIceberg(unsorted)} WRITE ORDERED BY id")
     sql(s"REFRESH TABLE $unsorted")
     insert(unsorted, "40, 50")
     assert(sorts(joined(s"SELECT * FROM $unsorted l JOIN $left r ON l.id = r.id")) == 1)
@@ -136,7 +136,7 @@ class GroupSortOrderSuite extends AnyFunSuite with SharedSession with AdaptiveSp
     val texts = Seq.fill(2) {
       val name = newTable()
       sql(s"CREATE TABLE $name (word STRING) USING iceberg PARTITIONED BY (bucket(2, word))")
-      sql(s"ALTER TABLE ${peer(name)} WRITE ORDERED BY word")
+      sql(s"ALTER TABLE ${inApacheIceberg(name)} WRITE ORDERED BY word")
       sql(s"REFRESH TABLE $name")
       sql(s"INSERT INTO $name SELECT string(id) FROM range(20)")
       name
@@ -146,8 +146,8 @@ class GroupSortOrderSuite extends AnyFunSuite with SharedSession with AdaptiveSp
 
   test("the rows of sorted files with deleted rows are not sorted again") {
     val deleted = table("id", "0, 50")
-    sql(s"ALTER TABLE ${peer(deleted)} SET TBLPROPERTIES ('write.delete.mode' = 'merge-on-read')")
-    sql(s"DELETE FROM ${peer(deleted)} WHERE id % 3 = 1")
+    sql(s"ALTER TABLE ${inApacheIceberg(deleted)} SET TBLPROPERTIES ('write.delete.mode' = 'merge-on-read')")
+    sql(s"DELETE FROM ${inApacheIceberg(deleted)} WHERE id % 3 = 1")
     sql(s"REFRESH TABLE $deleted")
     assert(sorts(joined(s"SELECT * FROM $deleted l JOIN $right r ON l.id = r.id")) == 0)
   }

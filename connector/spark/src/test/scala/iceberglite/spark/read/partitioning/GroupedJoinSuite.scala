@@ -102,7 +102,7 @@ class GroupedJoinSuite extends AnyFunSuite with JavaTables with AdaptiveSparkPla
   for (aqe <- Seq("true", "false"))
     test(
       s"tables with the same buckets join without a shuffle, in every join type; adaptive execution: $aqe",
-      Sampling.sampledUnless(aqe == "false"): _*
+      Sampling.slowInSomeRunsUnless(aqe == "false"): _*
     ) {
       val adaptive = "spark.sql.adaptive.enabled" -> aqe
       types.foreach(t => joinsInPlace(s"SELECT * FROM $left l $t $right r ON l.id = r.id", adaptive))

@@ -26,11 +26,11 @@ class ScanSizeSuite extends AnyFunSuite with DeclaredFiles with AdaptiveSparkPla
   // A column with the same value in all rows takes almost no bytes in a Parquet file, but 16 bytes per row in memory.
   test("a table with 10^8 rows of a constant column is not broadcast, although its file is small") {
     val (constant, large) = (newTable(), newTable())
-    Seq(constant, large).foreach(t => sql(s"CREATE TABLE ${peer(t)} (k BIGINT) USING iceberg"))
+    Seq(constant, large).foreach(t => sql(s"CREATE TABLE ${inApacheIceberg(t)} (k BIGINT) USING iceberg"))
     append(constant, t => Seq(dataFile(t, bytes = 100000, rows = 100000000L)))
     append(large, t => (1 to 3).map(_ => dataFile(t, bytes = 900 * MB, rows = 1000000000L)))
     def join(a: String, b: String) = s"SELECT b.k FROM $b b JOIN $a a ON a.k = b.k"
-    assert(broadcasts(join(peer(constant), peer(large))) == 0)
+    assert(broadcasts(join(inApacheIceberg(constant), inApacheIceberg(large))) == 0)
     assert(broadcasts(join(constant, large)) == 0)
     assert(broadcasts(s"SELECT k FROM $large WHERE k IN (SELECT k FROM $constant WHERE k > 0)") == 0)
     assert(size(s"SELECT k FROM $constant") == BigInt(800000000L))
@@ -39,13 +39,15 @@ class ScanSizeSuite extends AnyFunSuite with DeclaredFiles with AdaptiveSparkPla
   private lazy val tableOfAllTypes: String = {
     val table = newTable("typed")
     sql(
-      s"""CREATE TABLE ${peer(table)} (b BOOLEAN, i INT, l BIGINT, f FLOAT, d DOUBLE, m DECIMAL(30, 2), dt DATE,
+      s"""CREATE TABLE ${inApacheIceberg(
+          table
+        )} (b BOOLEAN, i INT, l BIGINT, f FLOAT, d DOUBLE, m DECIMAL(30, 2), dt DATE,
          |ts TIMESTAMP, s STRING, x BINARY, st STRUCT<a: INT, b: STRING>, ar ARRAY<INT>, mp MAP<STRING, INT>, p INT)
          |USING iceberg PARTITIONED BY (p)""".stripMargin
     )
     (0 until 2).foreach { batch =>
       sql(
-        s"""INSERT INTO ${peer(
+        s"""INSERT INTO ${inApacheIceberg(
             table
           )} SELECT id % 2 = 0, int(id), id, float(id), double(id), cast(id AS DECIMAL(30, 2)),
            |date_add(DATE'2024-01-01', int(id % 9)), TIMESTAMP'2024-01-01 00:00:00', concat('s', id), X'0102',
@@ -63,7 +65,7 @@ class ScanSizeSuite extends AnyFunSuite with DeclaredFiles with AdaptiveSparkPla
     for (cbo <- Seq("false", "true"); projection <- projections; filter <- filters) withConf(Cbo -> cbo) {
       def leaf(table: String) =
         sql(s"SELECT $projection FROM $table $filter").queryExecution.optimizedPlan.collectLeaves().head
-      val (liteLeaf, peerLeaf) = (leaf(tableOfAllTypes), leaf(peer(tableOfAllTypes)))
+      val (liteLeaf, peerLeaf) = (leaf(tableOfAllTypes), leaf(inApacheIceberg(tableOfAllTypes)))
       // Apache Iceberg also reads columns that occur only in filters, even if the filters are not evaluated on rows.
       val unread = peerLeaf.output.map(_.dataType.defaultSize).sum - liteLeaf.output.map(_.dataType.defaultSize).sum
       val expected = peerLeaf.stats.sizeInBytes - peerLeaf.stats.rowCount.get * unread
@@ -77,23 +79,27 @@ class ScanSizeSuite extends AnyFunSuite with DeclaredFiles with AdaptiveSparkPla
 
   test("sizes are the same as in Apache Iceberg for unpartitioned and empty tables, and exclude deleted rows") {
     val table = newTable()
-    sql(s"CREATE TABLE ${peer(table)} (id BIGINT, s STRING) USING iceberg TBLPROPERTIES ('format-version' = '3')")
+    sql(
+      s"CREATE TABLE ${inApacheIceberg(table)} (id BIGINT, s STRING) USING iceberg TBLPROPERTIES ('format-version' = '3')"
+    )
     def assertSameSize(): Unit = {
       sql(s"REFRESH TABLE $table")
-      assert(size(s"SELECT * FROM $table") == size(s"SELECT * FROM ${peer(table)}").max(1))
+      assert(size(s"SELECT * FROM $table") == size(s"SELECT * FROM ${inApacheIceberg(table)}").max(1))
     }
     assertSameSize()
-    sql(s"INSERT INTO ${peer(table)} SELECT /*+ COALESCE(1) */ id, concat('s', id) FROM range(10000)")
+    sql(s"INSERT INTO ${inApacheIceberg(table)} SELECT /*+ COALESCE(1) */ id, concat('s', id) FROM range(10000)")
     assertSameSize()
     val file = loaded(table).newScan.planFiles().iterator.next().file
     addDeletes(table, t => Seq(deletionVector(t, file, 4000)))
     sql(s"REFRESH TABLE $table")
-    assert(size(s"SELECT * FROM $table") == BigInt(6000 * 28) && size(s"SELECT * FROM ${peer(table)}") >= 6000 * 28)
+    assert(size(s"SELECT * FROM $table") == BigInt(6000 * 28) && size(
+      s"SELECT * FROM ${inApacheIceberg(table)}"
+    ) >= 6000 * 28)
   }
 
   test("estimated sizes of very large tables do not overflow") {
     val table = newTable()
-    sql(s"CREATE TABLE ${peer(table)} (k BIGINT) USING iceberg")
+    sql(s"CREATE TABLE ${inApacheIceberg(table)} (k BIGINT) USING iceberg")
     append(table, t => (1 to 3).map(_ => dataFile(t, bytes = 900 * MB, rows = Long.MaxValue / 4)))
     assert(size(s"SELECT k FROM $table") == BigInt(Long.MaxValue))
   }

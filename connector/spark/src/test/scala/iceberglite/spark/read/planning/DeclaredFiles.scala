@@ -21,7 +21,7 @@ trait DeclaredFiles extends JavaTables { self: Suite =>
     val name = newTable("declared")
     val partitioning = if (partitioned) "PARTITIONED BY (p)" else ""
     sql(
-      s"""CREATE TABLE ${peer(name)} (k BIGINT, p INT) USING iceberg $partitioning
+      s"""CREATE TABLE ${inApacheIceberg(name)} (k BIGINT, p INT) USING iceberg $partitioning
          |TBLPROPERTIES ('format-version' = '$version')""".stripMargin
     )
     name

@@ -55,7 +55,7 @@ class ScanPlanningSuite extends AnyFunSuite with SharedSession {
   /** Creates a table with several manifests and row-level deletes that Apache Iceberg wrote. */
   private def tableWithDeletes(version: Int): String = {
     val table = newTable()
-    val name = peer(table)
+    val name = inApacheIceberg(table)
     sql(
       s"""CREATE TABLE $name (id bigint, cat string, d double) USING iceberg PARTITIONED BY (cat)
          |TBLPROPERTIES ('format-version' = '$version', 'write.delete.mode' = 'merge-on-read',
@@ -83,7 +83,7 @@ class ScanPlanningSuite extends AnyFunSuite with SharedSession {
 
   for (version <- Seq(2, 3)) test(
     s"distributed planning gives the same result as local planning, version $version",
-    Sampling.slowSample(isAlwaysRun = version == 3): _*
+    Sampling.slowInSomeRuns(isAlwaysRun = version == 3): _*
   ) {
     val table = tableWithDeletes(version)
     filters.foreach { filter =>
@@ -97,7 +97,7 @@ class ScanPlanningSuite extends AnyFunSuite with SharedSession {
     val query = s"SELECT * FROM $table"
     val (result, jobs) = planningJobs(withConf(Data -> "local", Deletes -> "distributed")(sorted(query)))
     assert(result == sorted(query) && jobs == Seq(s"Reading 2 manifests of $table"))
-    assert(sorted(s"SELECT * FROM $table") == sorted(s"SELECT * FROM ${peer(table)}"))
+    assert(sorted(s"SELECT * FROM $table") == sorted(s"SELECT * FROM ${inApacheIceberg(table)}"))
   }
 
   test("for the planning mode, read options override session settings, which override table properties", Slow) {
@@ -125,12 +125,13 @@ class ScanPlanningSuite extends AnyFunSuite with SharedSession {
 
   for (version <- Seq(2, 3)) test(
     s"the mode auto plans on executors only above its thresholds, version $version",
-    Sampling.sampledUnless(version == 3): _*
+    Sampling.slowInSomeRunsUnless(version == 3): _*
   ) {
     val table = tableWithDeletes(version)
     val liveTable = loaded(table)
     val clusterCores = spark.sparkContext.defaultParallelism
-    val lengths = rows(s"SELECT content, sum(length) FROM ${peer(table)}.manifests GROUP BY content").map(_.getLong(1))
+    val lengths =
+      rows(s"SELECT content, sum(length) FROM ${inApacheIceberg(table)}.manifests GROUP BY content").map(_.getLong(1))
     def planned(filter: Expression, cores: Int, bytes: Long): (Map[FileScanTask, Seq[String]], Seq[String]) = {
       val auto = PlanningModes(PlanningMode.Auto, PlanningMode.Auto)
       val manifests = new SparkPlanning(spark.sparkContext, auto, table, cores, bytes)
@@ -178,7 +179,7 @@ class ScanPlanningSuite extends AnyFunSuite with SharedSession {
 
   test("a damaged manifest gives the same error on an executor as on the driver", Slow) {
     val table = tableWithDeletes(2)
-    val manifest = rows(s"SELECT path FROM ${peer(table)}.manifests WHERE content = 0").head.getString(0)
+    val manifest = rows(s"SELECT path FROM ${inApacheIceberg(table)}.manifests WHERE content = 0").head.getString(0)
     Files.write(Paths.get(java.net.URI.create(manifest)), Array[Byte](1, 2, 3))
     sql(s"REFRESH TABLE $table")
     def message(mode: String): String =

@@ -36,7 +36,7 @@ class TaskCountSuite extends AnyFunSuite with DeclaredFiles with AdaptiveSparkPl
   private def taskCounts(table: String, query: String => String = query): (Int, Int) = {
     val counts = Seq(1, 200).map { partitions =>
       withShufflePartitions(partitions) {
-        val (lite, iceberg) = (tasks(query(table)), tasks(query(peer(table))))
+        val (lite, iceberg) = (tasks(query(table)), tasks(query(inApacheIceberg(table))))
         assert(lite <= math.max(iceberg, Cores), s"with $partitions shuffle partitions; Apache Iceberg has $iceberg")
         (lite, iceberg)
       }
@@ -152,10 +152,12 @@ class TaskCountSuite extends AnyFunSuite with DeclaredFiles with AdaptiveSparkPl
 
   test("a star-schema join reads a fact table with many small partitions by one task per core", Slow) {
     val (fact, days, shops) = (newTable("fact"), newTable("days"), newTable("shops"))
-    sql(s"CREATE TABLE ${peer(fact)} (day INT, shop INT, v INT) USING iceberg PARTITIONED BY (day)")
-    sql(s"INSERT INTO ${peer(fact)} SELECT int(id % 13), int(id % 5), int(id) FROM range(1300)")
-    sql(s"CREATE TABLE ${peer(days)} USING iceberg AS SELECT int(id) day, int(id / 7) week FROM range(13)")
-    sql(s"CREATE TABLE ${peer(shops)} USING iceberg AS SELECT int(id) shop, concat('s', id) name FROM range(5)")
+    sql(s"CREATE TABLE ${inApacheIceberg(fact)} (day INT, shop INT, v INT) USING iceberg PARTITIONED BY (day)")
+    sql(s"INSERT INTO ${inApacheIceberg(fact)} SELECT int(id % 13), int(id % 5), int(id) FROM range(1300)")
+    sql(s"CREATE TABLE ${inApacheIceberg(days)} USING iceberg AS SELECT int(id) day, int(id / 7) week FROM range(13)")
+    sql(
+      s"CREATE TABLE ${inApacheIceberg(shops)} USING iceberg AS SELECT int(id) shop, concat('s', id) name FROM range(5)"
+    )
     def star(fact: String, days: String, shops: String) =
       s"""SELECT week, name, sum(v) FROM $fact f JOIN $days d ON f.day = d.day JOIN $shops s ON f.shop = s.shop
          |GROUP BY week, name""".stripMargin
@@ -164,7 +166,8 @@ class TaskCountSuite extends AnyFunSuite with DeclaredFiles with AdaptiveSparkPl
         df.collect()
         scans(df).find(_.output.exists(_.name == "v")).get.inputRDD.getNumPartitions
       }
-      val (lite, iceberg) = (sql(star(fact, days, shops)), sql(star(peer(fact), peer(days), peer(shops))))
+      val (lite, iceberg) =
+        (sql(star(fact, days, shops)), sql(star(inApacheIceberg(fact), inApacheIceberg(days), inApacheIceberg(shops))))
       assert(factTasks(lite) == Cores && factTasks(iceberg) == 4)
       assert(lite.collect().map(_.toString).sorted.toSeq == iceberg.collect().map(_.toString).sorted.toSeq)
     }
@@ -179,7 +182,7 @@ class TaskCountSuite extends AnyFunSuite with DeclaredFiles with AdaptiveSparkPl
     fill(350 * KB)
     withConf("spark.sql.autoBroadcastJoinThreshold" -> "-1")(withShufflePartitions(200) {
       assert(!isGrouped)
-      assert(tasks(join(left, right)) <= tasks(join(peer(left), peer(right))))
+      assert(tasks(join(left, right)) <= tasks(join(inApacheIceberg(left), inApacheIceberg(right))))
       fill(4 * MB)
       Seq(left, right).foreach(t => sql(s"REFRESH TABLE $t"))
       assert(isGrouped)

@@ -9,7 +9,7 @@ import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation
 import org.apache.spark.sql.{DataFrame, Row}
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.{Fuzz, MoreRounds}
+import iceberglite.{Fuzz, MoreRoundsInSlowTier}
 import iceberglite.spark.SharedSession
 import iceberglite.spark.read.IcebergScan
 import iceberglite.spark.session.LiteCatalog
@@ -20,7 +20,7 @@ import iceberglite.spec.types.Type.DecimalType
  * and filters them by the part of the condition that remains for Spark. The result must equal the rows that Spark finds
  * without push-down. Some of the queries are also run by iceberg-lite, and some by Apache Iceberg.
  */
-@MoreRounds
+@MoreRoundsInSlowTier
 class PushDownFuzzSuite extends AnyFunSuite with SharedSession {
   private val tables = Fuzz.slowRounds(8)
   private val conditionsPerTable = 80

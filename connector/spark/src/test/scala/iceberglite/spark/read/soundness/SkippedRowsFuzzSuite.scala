@@ -8,7 +8,7 @@ import org.apache.spark.sql.types.BinaryType
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
-import iceberglite.{Fuzz, MoreRounds, Sampling}
+import iceberglite.{Fuzz, MoreRoundsInSlowTier, Sampling}
 import iceberglite.spark.SharedSession
 import iceberglite.spark.session.LiteCatalog
 
@@ -16,7 +16,7 @@ import iceberglite.spark.session.LiteCatalog
  * Checks random tables with row-level deletes. Their files have many row groups, pages and batches. A scan that skips
  * rows by filters and deletes must return the same values and positions as a scan that reads all rows and filters them.
  */
-@MoreRounds
+@MoreRoundsInSlowTier
 class SkippedRowsFuzzSuite extends AnyFunSuite with SharedSession {
   private val tableCount = Fuzz.slowRounds(4)
   private val conditionsPerTable = if (Sampling.isFast) 6 else 20

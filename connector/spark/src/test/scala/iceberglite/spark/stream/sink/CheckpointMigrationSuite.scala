@@ -9,7 +9,7 @@ class CheckpointMigrationSuite extends AnyFunSuite with SinkFixture {
   test("a query continues with the checkpoint of Apache Iceberg, and its last micro-batch is not added twice") {
     val t = tableWith("id BIGINT, p STRING", "PARTITIONED BY (p)")
     val stream = new TestStream
-    val query = stream.into(peer(t))(letters(1, 2), letters(3))
+    val query = stream.into(inApacheIceberg(t))(letters(1, 2), letters(3))
     sql(s"INSERT INTO $t VALUES (10, 'x')")
     stream.forgetCommit()
     // The cached version of the table has no epochs yet, so the commit finds the epoch only when it is retried.
@@ -23,10 +23,10 @@ class CheckpointMigrationSuite extends AnyFunSuite with SinkFixture {
     val stream = new TestStream
     stream.into(t)(letters(1, 2), letters(3))
     stream.forgetCommit()
-    stream.into(peer(t))()
+    stream.into(inApacheIceberg(t))()
     sql(s"REFRESH TABLE $t")
     assert(ids(t) == Seq(1, 2, 3))
-    stream.into(peer(t))(letters(4))
+    stream.into(inApacheIceberg(t))(letters(4))
     sql(s"REFRESH TABLE $t")
     // The table property contains epoch 1. The newer epoch of Apache Iceberg is only in a snapshot summary.
     stream.forgetCommit()

@@ -75,14 +75,14 @@ trait SinkFixture extends WriteFixture { self: Suite =>
   protected def ids(t: String): Seq[Long] = {
     val query = "SELECT id FROM %s ORDER BY id"
     val result = rows(query.format(t)).map(_.getLong(0))
-    assert(rows(query.format(peer(t))).map(_.getLong(0)) == result)
+    assert(rows(query.format(inApacheIceberg(t))).map(_.getLong(0)) == result)
     result
   }
 
   /** Returns the rows of the table as text, after checking that Apache Iceberg reads the same rows. */
   protected def read(t: String): Seq[String] = {
     val result = sorted(s"SELECT * FROM $t")
-    assert(sorted(s"SELECT * FROM ${peer(t)}") == result)
+    assert(sorted(s"SELECT * FROM ${inApacheIceberg(t)}") == result)
     result
   }
 

@@ -38,10 +38,12 @@ class StreamColumnTypesSuite extends AnyFunSuite with SinkFixture {
     }
     insert(1L, "id", "named_struct('b', concat(p, '2'), 'a', p) AS s")
     insert(2L, "id", "named_struct('b', p) AS s", "NULL AS p")
-    assert(rows(s"SELECT id, concat('<', s.a, '>'), s.b, p FROM ${peer(t)} ORDER BY id").map(_.toString) == Seq(
-      "[1,<x  >,x2,null]",
-      "[2,null,x,null]"
-    ))
+    assert(
+      rows(s"SELECT id, concat('<', s.a, '>'), s.b, p FROM ${inApacheIceberg(t)} ORDER BY id").map(_.toString) == Seq(
+        "[1,<x  >,x2,null]",
+        "[2,null,x,null]"
+      )
+    )
     def fault(columns: String*): String = messages(intercept[StreamingQueryException](insert(3L, columns: _*)))
     assertUnchanged(t) {
       assert(fault("id", "named_struct('b', 'long') AS s").contains("EXCEED_LIMIT_LENGTH"))
@@ -61,7 +63,7 @@ class StreamColumnTypesSuite extends AnyFunSuite with SinkFixture {
 
   test("a stream pads and finds CHAR values that another engine has written without padding") {
     val t = tableWith("id BIGINT, p CHAR(3)", "")
-    sql(s"INSERT INTO ${peer(t)} VALUES (1, 'a'), (2, 'b')")
+    sql(s"INSERT INTO ${inApacheIceberg(t)} VALUES (1, 'a'), (2, 'b')")
     sql(s"REFRESH TABLE $t")
     sql(s"INSERT INTO $t VALUES (3, 'a')")
     val copy = tableWith("id BIGINT, p STRING", "")
@@ -90,7 +92,7 @@ class StreamColumnTypesSuite extends AnyFunSuite with SinkFixture {
     val stream = new TestStream
     stream.run(_.toTable(t)) {
       stream.add(letters(1))
-      sql(s"ALTER TABLE ${peer(t)} SET TBLPROPERTIES ('write.format.default' = 'avro')")
+      sql(s"ALTER TABLE ${inApacheIceberg(t)} SET TBLPROPERTIES ('write.format.default' = 'avro')")
       stream.add(letters(2))
     }
     val formats = rows(s"SELECT file_format FROM $t.files ORDER BY file_format").map(_.getString(0))

@@ -122,7 +122,7 @@ class StreamingAppendSuite extends AnyFunSuite with SinkFixture {
     assert(ids(t) == Seq(0))
     val onBranch = s"$t.branch_b"
     assert(rows(s"SELECT id FROM $onBranch ORDER BY id").map(_.getLong(0)) == (0 to 3))
-    assert(rows(s"SELECT id FROM ${peer(onBranch)} ORDER BY id").map(_.getLong(0)) == (0 to 3))
+    assert(rows(s"SELECT id FROM ${inApacheIceberg(onBranch)} ORDER BY id").map(_.getLong(0)) == (0 to 3))
     assert(
       rows(s"SELECT file_format FROM $onBranch.files WHERE record_count > 0").map(_.getString(0)).count(_ == "ORC") == 3
     )

@@ -6,7 +6,7 @@ import org.apache.iceberg.spark.Spark3Util
 import org.apache.spark.sql.streaming.OutputMode
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.{MoreRoundsTag, Sampling}
+import iceberglite.{MoreRoundsInSlowTierTag, Sampling}
 
 /** Checks in which form the micro-batches of streams with key columns delete the rows that they replace. */
 class UpsertStreamSuite extends AnyFunSuite with EpochFixture {
@@ -42,7 +42,7 @@ class UpsertStreamSuite extends AnyFunSuite with EpochFixture {
         rows(s"SELECT sum(record_count), count(DISTINCT referenced_data_file), count(*) FROM $t.delete_files")
       assert(deleted.map(_.toSeq) == Seq(Seq(4L, deletes(t).size.toLong, deletes(t).size.toLong)))
       assert(
-        Spark3Util.loadIcebergTable(spark, peer(t)).specs.size == 1,
+        Spark3Util.loadIcebergTable(spark, inApacheIceberg(t)).specs.size == 1,
         "no partition spec must be added for the keys"
       )
       assertNoOrphans(t)
@@ -130,7 +130,10 @@ class UpsertStreamSuite extends AnyFunSuite with EpochFixture {
       assertUnchanged(t)(runBatch((), ()))
     }
 
-  test("random upserts keep the last row of each key, with several values of upsert-search-bytes", MoreRoundsTag) {
+  test(
+    "random upserts keep the last row of each key, with several values of upsert-search-bytes",
+    MoreRoundsInSlowTierTag
+  ) {
     val random = new Random(seed)
     for (version <- if (Sampling.isFast) Seq(3) else Seq(2, 3); clauses <- Seq("", "PARTITIONED BY (p)")) {
       val t = newTableOf(version, clauses)

@@ -10,14 +10,14 @@ class PeerStreamSuite extends AnyFunSuite with SourceFixture {
 
   private def appendFiles(table: String, ids: Range, files: Int): Unit = {
     spark.range(ids.start.toLong, ids.end.toLong, 1, files).selectExpr("id", "concat('n', id) AS name")
-      .writeTo(peer(table)).append()
+      .writeTo(inApacheIceberg(table)).append()
     sql(s"REFRESH TABLE $table")
     ()
   }
 
   private def peerTable(properties: String = ""): String = {
     val table = newTable()
-    sql(s"CREATE TABLE ${peer(table)} (id BIGINT, name STRING) USING iceberg $properties")
+    sql(s"CREATE TABLE ${inApacheIceberg(table)} (id BIGINT, name STRING) USING iceberg $properties")
     table
   }
 
@@ -33,7 +33,7 @@ class PeerStreamSuite extends AnyFunSuite with SourceFixture {
         Seq("streaming-max-files-per-micro-batch" -> "3", "streaming-max-rows-per-micro-batch" -> "25")
       )
     ) {
-      val expected = batches(stream(peer(t), options: _*))
+      val expected = batches(stream(inApacheIceberg(t), options: _*))
       assert(expected.flatten.size == 60)
       assert(batches(stream(t, options: _*)) == expected, options)
     }
@@ -49,7 +49,7 @@ class PeerStreamSuite extends AnyFunSuite with SourceFixture {
       appendFiles(t, 20 until 30, 3)
       for (failAt <- 0L to 6L) {
         val checkpoint = newCheckpoint()
-        val before = batches(stream(peer(t), oneFile), checkpoint, failAt = Some(failAt))
+        val before = batches(stream(inApacheIceberg(t), oneFile), checkpoint, failAt = Some(failAt))
         assert(before.size == math.min(failAt, 6L))
         val after = batches(stream(t, oneFile), checkpoint)
         assert((before ++ after).flatten.sorted == texts(0 until 30), s"failed at $failAt")
@@ -59,13 +59,13 @@ class PeerStreamSuite extends AnyFunSuite with SourceFixture {
   test("a checkpoint of Apache Iceberg without a limit is continued") {
     val t = peerTable("TBLPROPERTIES ('commit.manifest.min-count-to-merge' = '2')")
     val checkpoint = newCheckpoint()
-    assert(batches(stream(peer(t)), checkpoint).flatten.isEmpty, "the table is empty")
+    assert(batches(stream(inApacheIceberg(t)), checkpoint).flatten.isEmpty, "the table is empty")
     appendFiles(t, 0 until 10, 2)
-    assert(read(stream(peer(t)), checkpoint) == texts(0 until 10))
+    assert(read(stream(inApacheIceberg(t)), checkpoint) == texts(0 until 10))
     appendFiles(t, 10 until 20, 2)
     assert(read(stream(t), checkpoint) == texts(10 until 20))
     appendFiles(t, 20 until 30, 2)
-    val error = intercept[Exception](batches(stream(peer(t)), checkpoint)).getMessage
+    val error = intercept[Exception](batches(stream(inApacheIceberg(t)), checkpoint)).getMessage
     assert(error.contains("version"), s"Apache Iceberg rejects the offset with its version: $error")
     assert(read(stream(t), checkpoint) == texts(20 until 30))
   }
@@ -77,7 +77,7 @@ class PeerStreamSuite extends AnyFunSuite with SourceFixture {
     for (time <- Seq(0L, times(1), times(1) + 1, times.last, times.last + 1)) {
       val options = Seq("stream-from-timestamp" -> time.toString)
       def rowsOf(frame: DataFrame): Vector[String] = read(frame)
-      assert(rowsOf(stream(t, options: _*)) == rowsOf(stream(peer(t), options: _*)), time - times.head)
+      assert(rowsOf(stream(t, options: _*)) == rowsOf(stream(inApacheIceberg(t), options: _*)), time - times.head)
     }
   }
 
@@ -124,6 +124,6 @@ class PeerStreamSuite extends AnyFunSuite with SourceFixture {
       "older_than => TIMESTAMP '2100-01-01 00:00:00', retain_last => 1)")
     assert(snapshots(t) == all)
     assert(read(stream(t), checkpoint) == texts(2 until 5))
-    assert(sorted(s"SELECT * FROM ${peer(t)}") == texts(0 until 5))
+    assert(sorted(s"SELECT * FROM ${inApacheIceberg(t)}") == texts(0 until 5))
   }
 }

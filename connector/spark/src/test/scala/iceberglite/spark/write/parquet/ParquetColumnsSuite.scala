@@ -86,7 +86,7 @@ class ParquetColumnsSuite extends AnyFunSuite with WriteFixture with AdaptiveSpa
     Seq("v = 4000", "v IN (4000, 4001, 5)", "v <> 4000 AND v < 20").foreach { where =>
       val expected = sorted(s"SELECT * FROM $withoutFilter WHERE $where")
       assert(sorted(s"SELECT * FROM $withFilter WHERE $where") == expected)
-      assert(sorted(s"SELECT * FROM ${peer(withFilter)} WHERE $where") == expected)
+      assert(sorted(s"SELECT * FROM ${inApacheIceberg(withFilter)} WHERE $where") == expected)
     }
   }
 
@@ -105,7 +105,7 @@ class ParquetColumnsSuite extends AnyFunSuite with WriteFixture with AdaptiveSpa
     )
     val (liteTable, peerTable) = (tableOf(properties: _*), tableOf(properties: _*))
     write(liteTable)
-    write(peer(peerTable))
+    write(inApacheIceberg(peerTable))
     sql(s"REFRESH TABLE $peerTable")
     def hasFeature(table: String): Map[String, Seq[Boolean]] =
       rowGroupCounts(table).map { case (path, counts) => path -> counts.map(_ > 0) }
@@ -117,7 +117,7 @@ class ParquetColumnsSuite extends AnyFunSuite with WriteFixture with AdaptiveSpa
     def metrics(table: String) =
       comparableMaps(listed(table, columns)).map(maps => maps.take(2).map(_ - 4) ++ maps.drop(2))
     assert(metrics(liteTable) == metrics(peerTable))
-    assert(sorted(s"SELECT * FROM ${peer(liteTable)}") == sorted(s"SELECT * FROM $peerTable"))
+    assert(sorted(s"SELECT * FROM ${inApacheIceberg(liteTable)}") == sorted(s"SELECT * FROM $peerTable"))
     assert(sorted(s"SELECT * FROM $peerTable WHERE s.w = 'w7'") == sorted(s"SELECT * FROM $liteTable WHERE s.w = 'w7'"))
   }
 
@@ -146,7 +146,7 @@ class ParquetColumnsSuite extends AnyFunSuite with WriteFixture with AdaptiveSpa
       }
     )
     assert(codecs.toSet == Set((0, "GZIP", true), (1, "SNAPPY", true)))
-    assert(rows(s"SELECT count(*) FROM ${peer(t)}").head.getLong(0) == 8)
+    assert(rows(s"SELECT count(*) FROM ${inApacheIceberg(t)}").head.getLong(0) == 8)
   }
 
   test("the properties of a column are renamed with the column, and removed when the column is dropped") {

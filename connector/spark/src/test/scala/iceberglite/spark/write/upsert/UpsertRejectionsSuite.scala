@@ -39,7 +39,7 @@ class UpsertRejectionsSuite extends AnyFunSuite with StatementFixture {
     assert(messages(error).contains("to which these deletes do not apply. Run the statement again"))
     upsert(t, "SELECT 7L AS k, 3 AS p")
     assert(sorted(s"SELECT * FROM $t") == Seq("[1,1]", "[2,1]", "[7,3]"))
-    assert(sorted(s"SELECT * FROM ${peer(t)}") == sorted(s"SELECT * FROM $t"))
+    assert(sorted(s"SELECT * FROM ${inApacheIceberg(t)}") == sorted(s"SELECT * FROM $t"))
   }
 
   test("if a table accepts any schema, a CHAR key without padding is rejected, and a padded key replaces its row") {
@@ -56,7 +56,7 @@ class UpsertRejectionsSuite extends AnyFunSuite with StatementFixture {
   }
 
   test("a UUID key must be in lower case") {
-    val t = peer(newTable())
+    val t = inApacheIceberg(newTable())
     val liteTable = t.replaceFirst("^[^.]+", "lite")
     sql(s"CREATE TABLE $liteTable (v INT) USING iceberg TBLPROPERTIES ('write.spark.accept-any-schema' = 'true')")
     val table = org.apache.iceberg.spark.Spark3Util.loadIcebergTable(spark, t)

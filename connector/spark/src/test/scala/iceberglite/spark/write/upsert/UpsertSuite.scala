@@ -11,7 +11,7 @@ import org.apache.spark.sql.functions.expr
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
-import iceberglite.{FilesBelow, MoreRoundsTag, Sampling}
+import iceberglite.{FilesBelow, MoreRoundsInSlowTierTag, Sampling}
 import iceberglite.maintenance.LiveEqualityDeletes
 import iceberglite.scan.TableScan
 import iceberglite.spark.SharedSession
@@ -37,7 +37,7 @@ class UpsertSuite extends AnyFunSuite with SharedSession {
   /** Returns the rows of the table, after checking that Apache Iceberg reads the same rows. */
   private def read(t: String): Seq[String] = {
     val result = sorted(s"SELECT * FROM $t")
-    assert(sorted(s"SELECT * FROM ${peer(t)}") == result)
+    assert(sorted(s"SELECT * FROM ${inApacheIceberg(t)}") == result)
     result
   }
 
@@ -53,7 +53,10 @@ class UpsertSuite extends AnyFunSuite with SharedSession {
     "PARTITIONED BY (p, truncate(4, id))" -> "id, p"
   )
 
-  test("random upserts keep the last row of each key, before and after their deletes are converted", MoreRoundsTag) {
+  test(
+    "random upserts keep the last row of each key, before and after their deletes are converted",
+    MoreRoundsInSlowTierTag
+  ) {
     val random = new Random(seed)
     // In each version, half of the partitionings are tested, or a single one in the fast tier.
     for {
@@ -123,7 +126,7 @@ class UpsertSuite extends AnyFunSuite with SharedSession {
     assert(read(t) == Seq("[1,2024-02-29,1]"))
   }
 
-  private def loaded(t: String): org.apache.iceberg.Table = Spark3Util.loadIcebergTable(spark, peer(t))
+  private def loaded(t: String): org.apache.iceberg.Table = Spark3Util.loadIcebergTable(spark, inApacheIceberg(t))
 
   private def files(t: String): Set[String] = {
     val data = Paths.get(new URI(loaded(t).location.replaceFirst("^file:/+", "file:///"))).resolve("data")
@@ -149,7 +152,7 @@ class UpsertSuite extends AnyFunSuite with SharedSession {
     (names.map(Seq(_)) :+ names).zipWithIndex.foreach { case (key, v) =>
       upsert(t, rows(v), "upsert-keys" -> key.mkString(","))
       assert(this.rows(s"SELECT v FROM $t").map(_.getInt(0)) == Seq(v), key)
-      assert(this.rows(s"SELECT v FROM ${peer(t)}").map(_.getInt(0)) == Seq(v), key)
+      assert(this.rows(s"SELECT v FROM ${inApacheIceberg(t)}").map(_.getInt(0)) == Seq(v), key)
     }
   }
 
@@ -273,6 +276,6 @@ class UpsertSuite extends AnyFunSuite with SharedSession {
     assert(before.map(_.take(6)) == Seq("[1,2,2", "[2,1,1"))
     convert(t)
     assert(sorted(s"SELECT id, _row_id, _last_updated_sequence_number FROM $t") == before)
-    assert(sorted(s"SELECT id, _row_id, _last_updated_sequence_number FROM ${peer(t)}") == before)
+    assert(sorted(s"SELECT id, _row_id, _last_updated_sequence_number FROM ${inApacheIceberg(t)}") == before)
   }
 }

@@ -15,4 +15,4 @@ import org.scalatest.TagAnnotation;
 @Inherited
 @Retention(RetentionPolicy.RUNTIME)
 @Target({ElementType.METHOD, ElementType.TYPE})
-public @interface MoreRounds {}
+public @interface MoreRoundsInSlowTier {}
