@@ -14,7 +14,8 @@ private[iceberglite] object VariantBoundsReader extends VariantBounds {
     catch { case _: InvalidArgument => None } // Readers ignore bounds that are not valid.
 
   /**
-   * Returns the bounds of the parts of variants in their binary form; absent if no part has a bound.
+   * Returns the bounds of the parts of variants in their binary form; absent if no part has a bound, or if all bounds
+   * together are larger than a variant may be.
    *
    * @param bounds the names of parts, and their bounds with the types of all values of the part
    */
@@ -22,9 +23,13 @@ private[iceberglite] object VariantBoundsReader extends VariantBounds {
     if (bounds.isEmpty) None
     else {
       val parts = bounds.map { case (name, bound, t) => name -> VariantNode.ofWidth(bound, t) }
-      val Variant(metadata, value) = VariantEncoding.encode(VariantNode.Fields(parts))
-      val bytes = ByteBuffer.allocate(metadata.remaining + value.remaining)
-      bytes.put(metadata.duplicate()).put(value.duplicate()).flip()
-      Some(bytes)
+      try Some(bytesOf(VariantEncoding.encode(VariantNode.Fields(parts))))
+      catch { case _: InvalidArgument => None }
     }
+
+  private def bytesOf(variant: Variant): ByteBuffer = {
+    val bytes = ByteBuffer.allocate(variant.metadata.remaining + variant.value.remaining)
+    bytes.put(variant.metadata.duplicate()).put(variant.value.duplicate()).flip()
+    bytes
+  }
 }

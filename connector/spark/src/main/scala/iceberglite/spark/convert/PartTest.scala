@@ -1,12 +1,12 @@
 package iceberglite.spark.convert
 
-import org.apache.spark.sql.catalyst.parser.CatalystSqlParser
 import org.apache.spark.sql.connector.expressions.{
   Expression => SparkExpression,
   Literal => SparkLiteral,
   NamedReference,
   UserDefinedScalarFunc
 }
+import org.apache.spark.sql.types.DataType
 
 import iceberglite.spec.types.PrimitiveType
 
@@ -22,7 +22,7 @@ private[iceberglite] object PartTest {
       function.children.toVector match {
         case (reference: NamedReference) +: Text(typeName) +: path =>
           val names = path.collect { case Text(name) => name }
-          SparkTypes.fromSpark(CatalystSqlParser.parseDataType(typeName), "part") match {
+          SparkTypes.fromSpark(DataType.fromJson(typeName), "part") match {
             case t: PrimitiveType if names.size == path.size => Some((reference, names, t))
             case _ => None
           }

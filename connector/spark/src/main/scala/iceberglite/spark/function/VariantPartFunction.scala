@@ -11,7 +11,8 @@ import iceberglite.spark.convert
 /**
  * The part of a variant at a path, cast to a type; null if the cast fails. Only the optimizer adds calls of this
  * function, next to a call of [[VariantGet]], and a scan uses them to skip files and row groups. Its arguments are the
- * variant, the name of the type, and the names of the fields that lead to the part.
+ * variant, the type as JSON, and the names of the fields that lead to the part. The name of a type is not used, because
+ * the session decides which of two types `timestamp` means.
  */
 final private[iceberglite] case class VariantPartFunction(path: VariantPath, target: DataType, zone: String)
     extends ScalarFunction[Any] {
@@ -34,7 +35,7 @@ private[iceberglite] object VariantPartFunction {
     if (names.size != get.path.steps.size) None
     else Some(ApplyFunctionExpression(
       VariantPartFunction(get.path, get.dataType, get.zone),
-      column +: (get.dataType.catalogString +: names).map(Literal(_))
+      column +: (get.dataType.json +: names).map(Literal(_))
     ))
   }
 }

@@ -2,7 +2,7 @@ package iceberglite.spark.rules
 
 import org.apache.spark.sql.catalyst.analysis.{ResolveInlineTables, UnresolvedInlineTable}
 import org.apache.spark.sql.catalyst.expressions.{Alias, ApplyFunctionExpression, Expression}
-import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, LogicalPlan, Project}
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
 import org.apache.spark.sql.catalyst.rules.Rule
 
 import iceberglite.spark.convert.VariantsAsJson
@@ -40,16 +40,18 @@ object ResolveToVariant extends Rule[LogicalPlan] {
     if (!rows.forall(_.forall(_.resolved))) table.copy(rows = table.rows.zip(rows).map { case (old, row) =>
       old.zip(row).map { case (before, value) => if (hasCall(before)) PendingCell(value) else value }
     })
+    // Spark reports rows of different lengths.
+    else if (rows.map(_.size).distinct.size > 1) ResolveInlineTables(table.copy(rows = rows))
     else {
       val shapes = rows.transpose.map(column => VariantShapes.merged(column.map(VariantShapes.of)))
       val exact = rows.map(_.zip(shapes).map { case (value, t) => t.fold(value)(VariantShapes.exact(value, _)) })
       ResolveInlineTables(table.copy(rows = exact)) match {
-        case relation: LocalRelation => Project(
-            relation.output.zip(shapes).map {
+        case rows if rows.resolved => Project(
+            rows.output.zip(shapes).map {
               case (column, Some(t)) => Alias(VariantsAsJson(column, t), column.name)()
               case (column, None) => column
             },
-            relation
+            rows
           )
         case unresolved => unresolved
       }

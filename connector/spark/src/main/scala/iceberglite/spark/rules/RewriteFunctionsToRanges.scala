@@ -5,6 +5,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.catalyst.trees.TreePattern.FILTER
+import org.apache.spark.sql.catalyst.util.V2ExpressionBuilder
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 import org.apache.spark.sql.types.{DateType, StringType}
 import org.apache.spark.unsafe.types.UTF8String
@@ -60,8 +61,17 @@ private[iceberglite] object RewriteFunctionsToRanges extends Rule[LogicalPlan] {
       }
     case Or(l, r) =>
       for ((a, isNewA) <- implied(l); (b, isNewB) <- implied(r)) yield (Or(a, b), isNewA || isNewB)
-    case leaf => Some(ColumnTest.of(leaf).fold((leaf, false))(test => (test.range, true)))
+    case leaf => ColumnTest.of(leaf).map(test => (test.range, true))
+        .orElse(if (isPushable(leaf)) Some((leaf, false)) else None)
   }
+
+  /**
+   * Whether a scan can use a condition. Others are not repeated in the derived condition: it is also computed for rows
+   * for which the query does not compute them, where they may fail, as in `kind = 'number' AND variant_get(v, '$.x',
+   * 'int') % 2 = 1 OR kind = 'text'`.
+   */
+  private def isPushable(condition: Expression): Boolean =
+    new V2ExpressionBuilder(condition, isPredicate = true).build().isDefined
 }
 
 /**

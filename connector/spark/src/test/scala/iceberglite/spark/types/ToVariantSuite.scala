@@ -7,7 +7,7 @@ import org.apache.iceberg.types.Types.NestedField.optional
 import org.apache.iceberg.{Schema => PeerSchema}
 import org.apache.iceberg.data.{IcebergGenerics, Record => PeerRecord}
 import org.apache.iceberg.variants.Variant
-import org.apache.spark.sql.Row
+import org.apache.spark.sql.{AnalysisException, Row}
 import org.apache.spark.sql.types.StringType
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -141,6 +141,16 @@ class ToVariantSuite extends AnyFunSuite with VariantTables {
         5L -> "DATE 5"
       ))
     }
+  }
+
+  test("VALUES with the current date have the same variants, and rows of different lengths are Spark's error") {
+    val today = "x = concat('\"', current_date(), '\"')"
+    assert(rows(s"SELECT $today FROM VALUES (1, $f(current_date())) AS t(id, x)") == Seq(Row(true)))
+    val t = newVariantTable(flat)
+    sql(s"INSERT INTO $t VALUES (1, $f(current_date()))")
+    assert(kept(t)(1L).startsWith("DATE "))
+    val error = intercept[AnalysisException](sql(s"SELECT * FROM VALUES (1, $f(1)), (2)"))
+    assert(error.getErrorClass == "INVALID_INLINE_TABLE.NUM_COLUMNS_MISMATCH")
   }
 
   test("values that no variant has, and sessions without the extensions, are rejected with the reason") {

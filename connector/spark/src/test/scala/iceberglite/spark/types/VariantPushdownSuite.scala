@@ -319,6 +319,29 @@ class VariantPushdownSuite extends AnyFunSuite with VariantQueries {
     assert(skipped > 40)
   }
 
+  test("bounds are compared in the type of the filter, even if TIMESTAMP means a timestamp without time zone") {
+    val t = ranges(shredded)
+    withConf("spark.sql.timestampType" -> "TIMESTAMP_NTZ", "spark.sql.session.timeZone" -> "America/Los_Angeles") {
+      val found = read(s"SELECT id FROM $t WHERE ${get("$.ntz", "timestamp_ltz")} = TIMESTAMP_LTZ'2024-01-01 00:00:15'")
+      assert(found.rows == Seq(Row(5L)) && found.files == 3)
+    }
+  }
+
+  test("a part is cast only for the rows for which the query casts it, also if its other conditions skip files") {
+    val t = newVariantTable(flat, shredded)
+    insert(t, 0, """'{"t":"txt","val":"hello"}'""", """'{"t":"num","val":3}'""")
+    val condition = s"(${get("$.t", "string")} = 'num' AND ${get("$.val", "int")} % 2 = 1) OR " +
+      s"(${get("$.t", "string")} = 'txt' AND length(${get("$.val", "string")}) > 3)"
+    assert(rows(s"SELECT id FROM $t WHERE $condition ORDER BY id") == Seq(Row(0L), Row(1L)))
+  }
+
+  test("bounds that are larger than a variant may be are omitted") {
+    val t = newVariantTable(flat, shredded, "write.metadata.metrics.column.v" -> "full")
+    val large = Seq("a", "b").map(name => s"""concat('{"$name":"', repeat('x', 9000000), '"}')""")
+    sql(s"INSERT INTO $t SELECT /*+ COALESCE(1) */ id, IF(id % 2 = 0, ${large.mkString(", ")}) FROM range(4)")
+    assert(rows(s"SELECT count(*) FROM $t WHERE ${get("$.b", "string")} LIKE 'x%'") == Seq(Row(2L)))
+  }
+
   test("variants in structs have bounds, and tables of version 4 have none", MetricsRules.variantFilters) {
     val inStruct = Types.StructType.of(optional(3, "v", Types.VariantType.get))
     val structs = newVariantTable(new PeerSchema(flat.findField("id"), optional(2, "s", inStruct)), shredded)
