@@ -139,7 +139,7 @@ object OmittedBySample extends Tag("iceberglite.OmittedBySample")
 object InEveryRun extends Tag("iceberglite.InEveryRun")
 
 /**
- * Marks a single test that repeats its checks in random rounds; see [[MoreRoundsInSlowTier]], which marks a whole suite of such
- * tests.
+ * Marks a single test that repeats its checks in random rounds; see [[MoreRoundsInSlowTier]], which marks a whole suite
+ * of such tests.
  */
 object MoreRoundsInSlowTierTag extends Tag("iceberglite.MoreRoundsInSlowTier")

@@ -46,7 +46,8 @@ object ResolveToVariant extends Rule[LogicalPlan] {
       val shapes = rows.transpose.map(column => VariantShapes.merged(column.map(VariantShapes.of)))
       val exact = rows.map(_.zip(shapes).map { case (value, t) => t.fold(value)(VariantShapes.exact(value, _)) })
       ResolveInlineTables(table.copy(rows = exact)) match {
-        case rows if rows.resolved => Project(
+        case rows if rows.resolved =>
+          Project(
             rows.output.zip(shapes).map {
               case (column, Some(t)) => Alias(VariantsAsJson(column, t), column.name)()
               case (column, None) => column

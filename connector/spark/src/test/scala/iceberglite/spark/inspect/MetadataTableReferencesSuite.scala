@@ -5,10 +5,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spark.SharedSession
 
-/**
- * Checks reads of metadata tables at a branch, tag or snapshot. `inApacheIceberg(t)` is the same table in Apache Iceberg's
- * catalog.
- */
+/** Checks reads of metadata tables at a branch, tag or snapshot. */
 class MetadataTableReferencesSuite extends AnyFunSuite with SharedSession {
 
   test("branch, tag and snapshot-id select the snapshot of a metadata table; snapshots, refs and history reject them") {

@@ -53,7 +53,8 @@ class PeerTablesSuite extends AnyFunSuite with SharedSession {
   test("timestamps are the same in Apache Iceberg, in several session time zones", Slow) {
     val table = create("ts timestamp, ntz timestamp_ntz", "PARTITIONED BY (days(ts))")
     sql(
-      s"INSERT INTO ${inApacheIceberg(table)} VALUES (TIMESTAMP'2013-03-10 02:30:00', TIMESTAMP_NTZ'2013-03-10 02:30:00')"
+      s"INSERT INTO ${inApacheIceberg(table)} VALUES (TIMESTAMP'2013-03-10 02:30:00', " +
+        "TIMESTAMP_NTZ'2013-03-10 02:30:00')"
     )
     for (zone <- Seq("UTC", "America/New_York", "Asia/Kathmandu")) withConf("spark.sql.session.timeZone" -> zone) {
       assert(sameRows(table, "SELECT CAST(ts AS bigint), CAST(ts AS string), CAST(ntz AS string) FROM %s").size == 1)

@@ -138,7 +138,8 @@ class ScanSuite extends AnyFunSuite with SharedSession with AdaptiveSparkPlanHel
   test("rows that Apache Iceberg deleted in merge-on-read mode are not returned", Slow) {
     val table = newTable()
     sql(
-      s"CREATE TABLE ${inApacheIceberg(table)} (id int) USING iceberg TBLPROPERTIES ('write.delete.mode' = 'merge-on-read')"
+      s"CREATE TABLE ${inApacheIceberg(table)} (id int) USING iceberg TBLPROPERTIES ('write.delete.mode' = " +
+        "'merge-on-read')"
     )
     sql(s"INSERT INTO ${inApacheIceberg(table)} SELECT id FROM range(0, 10, 1, 1)")
     sql(s"DELETE FROM ${inApacheIceberg(table)} WHERE id = 3")

@@ -144,7 +144,8 @@ class AggregatePushDownSuite extends AnyFunSuite with PushedPlans with JavaTable
     assert(fromMetadata(unpartitioned, "SELECT min(p), max(p), min(s.t) FROM %s") == Seq("[a,b,x]"))
     val table = create("t string, h binary", "")
     sql(
-      s"INSERT INTO ${inApacheIceberg(table)} VALUES ('${"long" * 10}', X'${"0F" * 40}'), ('${"long" * 10}', X'${"0F" * 40}')"
+      s"INSERT INTO ${inApacheIceberg(table)} VALUES ('${"long" * 10}', X'${"0F" * 40}'), ('${"long" * 10}', " +
+        s"X'${"0F" * 40}')"
     )
     fromFiles(table, "SELECT max(t) FROM %s")
     fromFiles(table, "SELECT min(hex(h)) FROM %s")

@@ -36,7 +36,8 @@ class EqualityDeletesPeerSuite extends AnyFunSuite with PeerDeletesFixture {
     assert(sameRows(table, "SELECT count(*) FROM %s WHERE cat IS NULL") == Seq("[0]"))
     deletes(table).commit(Seq("id", "cat"))(Seq(1L, null), Seq(2L, "c2"))
     sql(
-      s"INSERT INTO ${inApacheIceberg(table)} SELECT CAST(a AS bigint), NULL, NULL, NULL, NULL FROM VALUES (NULL), (7) AS v(a)"
+      s"INSERT INTO ${inApacheIceberg(table)} SELECT CAST(a AS bigint), NULL, NULL, NULL, NULL FROM VALUES " +
+        "(NULL), (7) AS v(a)"
     )
     deletes(table).commit(Seq("id"))(Seq(null))
     queries.foreach(sameRows(table, _))

@@ -43,7 +43,8 @@ class SharedDeletesSuite extends AnyFunSuite with SharedSession {
     )
     (0 until files).foreach { i =>
       sql(
-        s"INSERT INTO ${inApacheIceberg(table)} SELECT id, concat('n', id) FROM range(${i * 100}, ${i * 100 + 100}, 1, 1)"
+        s"INSERT INTO ${inApacheIceberg(table)} SELECT id, concat('n', id) FROM range(${i * 100}, " +
+          s"${i * 100 + 100}, 1, 1)"
       )
     }
     table

@@ -166,7 +166,8 @@ class OrcAndAvroTablesSuite extends AnyFunSuite with SharedSession {
     (formats :+ "parquet").zipWithIndex.foreach { case (format, i) =>
       sql(s"ALTER TABLE ${inApacheIceberg(table)} SET TBLPROPERTIES ('write.format.default' = '$format')")
       sql(
-        s"INSERT INTO ${inApacheIceberg(table)} SELECT id + ${i * 10}, named_struct('a', id, 'b', '$format') FROM range(0, 10)"
+        s"INSERT INTO ${inApacheIceberg(table)} SELECT id + ${i * 10}, named_struct('a', id, 'b', '$format') " +
+          "FROM range(0, 10)"
       )
     }
     assertColumnar(s"SELECT * FROM $table WHERE s.a > 3")

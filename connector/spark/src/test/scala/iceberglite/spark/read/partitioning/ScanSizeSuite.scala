@@ -80,7 +80,8 @@ class ScanSizeSuite extends AnyFunSuite with DeclaredFiles with AdaptiveSparkPla
   test("sizes are the same as in Apache Iceberg for unpartitioned and empty tables, and exclude deleted rows") {
     val table = newTable()
     sql(
-      s"CREATE TABLE ${inApacheIceberg(table)} (id BIGINT, s STRING) USING iceberg TBLPROPERTIES ('format-version' = '3')"
+      s"CREATE TABLE ${inApacheIceberg(table)} (id BIGINT, s STRING) USING iceberg TBLPROPERTIES " +
+        "('format-version' = '3')"
     )
     def assertSameSize(): Unit = {
       sql(s"REFRESH TABLE $table")
