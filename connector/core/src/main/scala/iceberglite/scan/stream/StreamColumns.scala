@@ -64,6 +64,13 @@ object StreamColumns {
     added ++ dropped ++ changed
   }
 
+  /** Returns the columns with another name, which a running stream can follow, for messages. */
+  private[stream] def renames(read: Schema, current: Schema): Vector[String] = {
+    val (before, after) = (read.byId, current.byId)
+    before.keySet.intersect(after.keySet).toVector.sorted.filter(id => before(id).name != after(id).name)
+      .map(id => s"column ${read.names(id)} was renamed to ${current.names(id)}")
+  }
+
   private def changeOf(read: NestedField, current: NestedField): Option[String] =
     (read.fieldType, current.fieldType) match {
       case (known: PrimitiveType, other) if known != other => Some(s"has the type $other instead of $known")

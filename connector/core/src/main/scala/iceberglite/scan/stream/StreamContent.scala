@@ -1,11 +1,19 @@
 package iceberglite.scan.stream
 
+import iceberglite.scan.SnapshotRange
 import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.metadata.{Operation, Snapshot}
 
 /** Determines which rows of each commit a stream reads. */
-sealed trait StreamContent extends Product with Serializable
+sealed trait StreamContent extends Product with Serializable {
+
+  /** Returns whether a stream skips a commit. @param table the name of the table, for messages */
+  private[stream] def skips(commit: Snapshot, table: String): Boolean = this match {
+    case appends: StreamContent.Appends => appends.treatmentOf(commit, table) == CommitTreatment.Skip
+    case StreamContent.Changes => SnapshotRange.isRewrite(commit)
+  }
+}
 
 object StreamContent {
 

@@ -4,6 +4,7 @@ import java.util.Locale
 
 import scala.util.Try
 
+import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
@@ -88,7 +89,7 @@ object StreamOptions {
     "Directory, such as the checkpoint location, in which a streaming query records the columns that it reads. Rows " +
       "of commits before a change of the columns are then read with the columns before the change",
     NotSet
-  )(text => Some(text).filter(_.nonEmpty)))
+  )(text => Some(text).filter(path => path.trim.nonEmpty && Try(new Path(path)).isSuccess)))
 
   val ConsumerId: SparkOption[String] = declared(SparkOption.name(
     "consumer-id",

@@ -36,8 +36,9 @@ import iceberglite.tree.ManifestCache
 /**
  * The micro-batches of a streaming query. Except with `Trigger.AvailableNow`, each trigger loads the newest version of
  * the table with one request to the catalog. If the table has no new snapshot, nothing else is read. While a
- * micro-batch is processed, the files of the next one are planned. Files are read with the columns that the table had
- * when the query began, which are matched by field id.
+ * micro-batch is processed, the files of the next one are planned. Files are read with the columns of the DataFrame,
+ * which are matched by field id: those that the table had when the DataFrame was created or, with [[SchemaTracking]],
+ * those that the query has recorded.
  *
  * @param scan the columns to read, and how files are packed into tasks
  * @param changeView how the rows of a micro-batch are computed from its changes; absent for a stream of appends, and
@@ -50,7 +51,7 @@ final private[source] class IcebergStream(
     settings: StreamSettings,
     initial: InitialOffset,
     override val changeView: Option[ChangeView] = None,
-    tracking: Option[SchemaTracking] = None
+    tracking: Option[QueryColumns] = None
 ) extends ScanStream
     with SupportsTriggerAvailableNow
     with ReportsSourceMetrics
@@ -78,22 +79,26 @@ final private[source] class IcebergStream(
   }
 
   private lazy val first: StreamOffset = {
-    val offset = initial.getOrWrite(settings.start.offset(newest(), settings.content))
+    val offset = initial.getOrWrite {
+      val state = newest()
+      tracking.foreach(_.requireUnused(state))
+      settings.start.offset(state, settings.content)
+    }
     tag.foreach(_.advance(table, offset.position))
     offset
   }
 
-  /** The columns that the query has recorded; absent without tracking. */
-  private lazy val tracked: Option[TrackedSchema] =
-    tracking.map(_.start(scan.files.schema, table.columnsOf(table.state), table.state))
+  /** The columns that the query has recorded; absent without tracking, and before the first micro-batch is planned. */
+  private var recorded: Option[SchemaTracking.Recorded] = None
 
   /** Returns the version of the table up to which the query reads. */
   private def newest(): StreamState = target.getOrElse(table.poll())
 
   /**
-   * Checks that the query reads the columns that a version of the table has. If the columns differ because the table
-   * was replaced, the method reports the replacement and not the columns: with the checkpoint of the old table, no
-   * query can continue. If the columns are equal, a replacement is reported when the next micro-batch is planned.
+   * Checks that the query reads the columns that a version of the table has. With tracking, [[changeAfter]] compares
+   * the columns of each commit instead. If the columns differ because the table was replaced, the method reports the
+   * replacement and not the columns: with the checkpoint of the old table, no query can continue. If the columns are
+   * equal, a replacement is reported when the next micro-batch is planned.
    */
   private def checkColumns(state: StreamState, from: StreamOffset): Unit = {
     val current = table.columnsOf(state)
@@ -105,9 +110,11 @@ final private[source] class IcebergStream(
 
   /** Returns the commit after an offset whose rows have other columns, and the version of the table before it. */
   private def changeAfter(state: StreamState, from: StreamOffset): Option[(TrackedSchema.Change, Option[StreamState])] =
-    tracked.flatMap { columns =>
+    tracking.flatMap { columns =>
       val commits = planner.commitsAfter(state, from)
-      columns.firstChange(state.metadata, commits).map(c => c -> c.before(state, from.position, commits))
+      val known = recorded.getOrElse(columns.start(scan.files.schema, table.columnsOf(state), state))
+      recorded = Some(known)
+      known.columns.firstChange(state, commits, settings.content).map(c => c -> c.before(state, from.position, commits))
     }
 
   override protected def errorName: String = table.current.name
@@ -138,7 +145,8 @@ final private[source] class IcebergStream(
     lastLimit = IcebergReadLimit.of(limit)
     val change = changeAfter(state, from)
     val next = change.fold(Option(state))(_._2).flatMap(planner.next(_, from, lastLimit))
-    if (next.isEmpty) change.foreach { case (columns, _) => tracking.foreach(_.advance(state, columns)) }
+    if (next.isEmpty)
+      for ((reached, _) <- change; columns <- tracking; known <- recorded) columns.advance(state, known, reached)
     nextRows = next.flatMap(b => IcebergStream.knownRows(b.tasks))
     if (next.isDefined && from.position.snapshotId.isEmpty) protectHistory(state)
     next.map(b => IcebergOffset(b.to)).orNull
@@ -159,6 +167,7 @@ final private[source] class IcebergStream(
   override def planInputPartitions(start: Offset, end: Offset): Array[InputPartition] = in {
     val (from, to) = (IcebergOffset.of(start), IcebergOffset.of(end))
     val state = table.including(to.position)
+    if (recorded.isEmpty) tracking.foreach(_.check(scan.files.schema, state))
     val tasks = planner.tasks(state, from, to)
     batch = IcebergStream.report(table.current.name, to.position.snapshotId, tasks)
     nextRows = IcebergStream.knownRows(tasks)

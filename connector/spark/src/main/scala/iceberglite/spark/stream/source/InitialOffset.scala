@@ -2,8 +2,10 @@ package iceberglite.spark.stream.source
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.execution.streaming.StreamMetadata
 
-import iceberglite.scan.stream.StreamOffset
+import iceberglite.scan.stream.{StreamOffset, TrackedSchema}
+import iceberglite.spec.IcebergError.StorageFailed
 
 /**
  * The file in the checkpoint that contains the first offset of a query. Spark requests this offset again if the first
@@ -21,17 +23,24 @@ final private[source] class InitialOffset(checkpoint: String, conf: Configuratio
       .getOrElse(source).toString
   }
 
+  /** The id of the query, or the checkpoint if it does not contain the id, and the number of the source. */
+  def reader: TrackedSchema.Reader = {
+    val id = StreamMetadata.read(new Path(query, "metadata"), conf).map(_.id)
+    TrackedSchema.Reader(id.getOrElse(query), Some(new Path(checkpoint).getName).filter(_ => query != checkpoint))
+  }
+
   private val file = new CheckpointFile(new Path(new Path(checkpoint, "offsets"), "0"), conf)
 
   /**
    * Returns the offset in the file. If there is no file, writes the given offset.
    *
-   * @throws iceberglite.spec.IcebergError.StorageFailed if the file cannot be read or written
+   * @throws StorageFailed if the file cannot be read or written
    * @throws iceberglite.spec.IcebergError.InvalidMetadata if the file does not contain a supported offset
    */
   def getOrWrite(offset: => StreamOffset): StreamOffset = file.read().map(StreamOffset.parse).getOrElse {
     val first = offset
-    file.write(StreamOffset.toJson(first), replaces = false)
+    if (!file.create(StreamOffset.toJson(first)))
+      throw StorageFailed.at("create", file.toString, "Another run of the query has created the file")
     first
   }
 }

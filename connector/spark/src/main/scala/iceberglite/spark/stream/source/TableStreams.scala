@@ -52,7 +52,7 @@ final private[iceberglite] class TableStreams(
           s"Configure spark.sql.extensions, or stream ${table.name}.changes"
         )
         ChangeStreamOptions.rejectForOtherReads(options, table.name)
-        new IcebergStream(scan, followed, settings, initial, tracking = tracking(session))
+        new IcebergStream(scan, followed, settings, initial, tracking = tracking(initial, session))
       case TableStreams.Changes(viewOf) =>
         RangeOptions.rejectForStream(options, table.name)
         val view = viewOf()
@@ -64,8 +64,11 @@ final private[iceberglite] class TableStreams(
     }
   }
 
-  private def tracking(session: SparkSession): Option[SchemaTracking] =
-    StreamOptions.schemaTracking(options).map(new SchemaTracking(_, session.sessionState.newHadoopConf()))
+  private def tracking(initial: InitialOffset, session: SparkSession): Option[QueryColumns] =
+    StreamOptions.schemaTracking(options).map { location =>
+      val tracking = new SchemaTracking(location, session.sessionState.newHadoopConf())
+      new QueryColumns(tracking, initial.reader, table.name)
+    }
 
   /** Rejects the options for the columns of a stream if the table was resolved without them. */
   private def rejectIgnoredSchema(session: SparkSession): Unit =

@@ -10,6 +10,7 @@ import org.apache.spark.sql.streaming.{StreamingQueryException, Trigger}
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spark.SharedSession
+import iceberglite.storage.RenamingFileSystem
 
 /**
  * Tests streaming reads with the option `schema-tracking`, which return the rows of each commit with the columns that
@@ -22,7 +23,9 @@ class SchemaTrackingSuite extends AnyFunSuite with SourceFixture {
   private class Query(t: String, options: (String, String)*) {
     val checkpoint: String = newCheckpoint()
 
-    def frame: DataFrame = stream(t, options :+ ("schema-tracking" -> checkpoint): _*)
+    def location: String = checkpoint
+
+    def frame: DataFrame = stream(t, options :+ ("schema-tracking" -> location): _*)
 
     /** Runs the query with a DataFrame. Returns the rows, and the message of the error that ended the query. */
     def run(frame: DataFrame = frame, trigger: Trigger = Trigger.AvailableNow): (Vector[String], Option[String]) = {
@@ -45,13 +48,17 @@ class SchemaTrackingSuite extends AnyFunSuite with SourceFixture {
       found
     }
 
-    def recordedFile: Path = {
-      val files = Files.list(Paths.get(java.net.URI.create(s"$checkpoint/schema-tracking")))
-      try files.iterator.asScala.filterNot(_.getFileName.toString.startsWith(".")).toVector match {
-          case Vector(file) => file
-          case other => fail(s"$other is not one file")
-        }
+    /** Returns the files with columns, in the order of their names. */
+    def recordedFiles: Vector[Path] = {
+      val files = Files.walk(Paths.get(java.net.URI.create(s"$checkpoint/schema-tracking")))
+      try files.iterator.asScala.filter(f => Files.isRegularFile(f) && !f.getFileName.toString.startsWith("."))
+          .toVector.sortBy(_.toString)
       finally files.close()
+    }
+
+    def recordedFile: Path = recordedFiles match {
+      case Vector(file) => file
+      case other => fail(s"$other is not one file")
     }
   }
 
@@ -107,7 +114,7 @@ class SchemaTrackingSuite extends AnyFunSuite with SourceFixture {
     sql(s"INSERT INTO $t VALUES (2, 'b', 20)")
     val (none, error) = query.run(frame, Trigger.ProcessingTime(0))
     assert(none.isEmpty)
-    assertEndsAt(error, t, "column n was added")
+    assertEndsAt(error, t, "column n was added; column name was renamed to title")
     val (_, outdated) = query.run(frame, Trigger.ProcessingTime(0))
     assert(outdated.exists(_.contains("Create the DataFrame again")), "the DataFrame has the columns before the change")
     assert(query.frame.columns.toSeq == Seq("id", "title", "n") && query.rows() == Vector("[2,b,20]"))
@@ -139,6 +146,94 @@ class SchemaTrackingSuite extends AnyFunSuite with SourceFixture {
     assert(none.isEmpty)
     assertEndsAt(error, t, "column n was dropped")
     assert(query.rows() == Vector("[2]"))
+  }
+
+  test("a change of columns is a new file, and no file is replaced, which a file system may not support") {
+    val t = table()
+    spark.conf.set("fs.renaming.impl", classOf[RenamingFileSystem].getName)
+    val query = new Query(t) {
+      override def location: String = s"renaming://disk${Paths.get(java.net.URI.create(checkpoint))}"
+    }
+    query.rows()
+    val first = query.recordedFile
+    val contents = Files.readAllBytes(first).toSeq
+    for (column <- Seq("n", "m")) {
+      sql(s"ALTER TABLE $t ADD COLUMN $column INT")
+      sql(s"INSERT INTO $t (id) VALUES (2)")
+      assertEndsAt(query.run()._2, t, s"column $column was added")
+    }
+    assert(query.recordedFiles.map(_.getFileName.toString) == Vector("0.json", "1.json", "2.json"))
+    assert(Files.readAllBytes(first).toSeq == contents)
+    assert(query.rows() == Vector("[2,null,null,null]"))
+  }
+
+  test("if two runs of a query reach a change of columns at the same time, only one of them records it") {
+    val t = table()
+    val query = new Query(t)
+    val option = "schema-tracking" -> query.checkpoint
+    val runs = Vector.fill(2)(streamOf(scanOf(t, option), s"${query.checkpoint}/sources/0"))
+    val positions = runs.map(run => run -> run.latestOffset(run.initialOffset(), run.getDefaultReadLimit))
+    sql(s"ALTER TABLE $t ADD COLUMN n INT")
+    sql(s"INSERT INTO $t VALUES (2, 'b', 20)")
+    val errors = positions.map { case (run, offset) =>
+      intercept[Exception](run.latestOffset(offset, run.getDefaultReadLimit)).getMessage
+    }
+    assertEndsAt(errors.headOption, t, "column n was added")
+    assert(errors(1).contains("1.json exists") && errors(1).contains("another run of a streaming query"), errors)
+    assert(query.recordedFiles.size == 2)
+  }
+
+  test("columns that another query has recorded, or another streaming read of the same query, are rejected") {
+    val t = table()
+    val query = new Query(t)
+    def assertRejected(message: String): Unit = {
+      assert(message.contains(s"The directory ${query.checkpoint} (option schema-tracking)"), message)
+      assert(message.contains("that source 0 of the query") && message.contains("for each streaming read"), message)
+      ()
+    }
+    assert(query.rows() == Vector("[1,a]"))
+    assertRejected(failure(query.frame, newCheckpoint()))
+    val other = newCheckpoint()
+    assert(read(stream(t), other) == Vector("[1,a]"))
+    sql(s"INSERT INTO $t VALUES (2, 'b')")
+    assertRejected(failure(query.frame, other))
+    assert(query.rows() == Vector("[2,b]"))
+
+    val twice = new Query(t)
+    val (left, right) = (twice.frame, twice.frame)
+    val joins = Seq(left.union(right), left.as("l").join(right.as("r"), "id"))
+    joins.foreach { frame =>
+      val message = failure(frame, twice.checkpoint)
+      assert(message.contains("that source 0 of the query") && message.contains("source 1 of the query"), message)
+    }
+  }
+
+  test("a micro-batch that is repeated is not read with a DataFrame of other columns") {
+    val t = table()
+    val query = new Query(t)
+    val outdated = query.frame
+    sql(s"ALTER TABLE $t ADD COLUMN n INT")
+    assert(batches(query.frame, query.checkpoint, failAt = Some(0L)).isEmpty)
+    val (none, error) = query.run(outdated)
+    assert(none.isEmpty)
+    assert(error.exists(e => e.contains("column n was added") && e.contains("Create the DataFrame again")), error)
+    assert(query.rows() == Vector("[1,a,null]"))
+  }
+
+  test("commits that the query skips do not end it, whatever columns they have") {
+    val t = table()
+    val query = new Query(t, "streaming-skip-delete-snapshots" -> "true")
+    sql(s"INSERT INTO $t VALUES (2, 'b')")
+    assert(query.rows() == Vector("[1,a]", "[2,b]"))
+    sql(s"ALTER TABLE $t ADD COLUMN n INT")
+    compact(t)
+    assert(query.run() == (Vector.empty -> None))
+    sql(s"DELETE FROM $t")
+    assert(query.run() == (Vector.empty -> None))
+    assert(query.recordedFile.endsWith("0.json"))
+    sql(s"INSERT INTO $t VALUES (3, 'c', 30)")
+    assertEndsAt(query.run()._2, t, "column n was added")
+    assert(query.rows() == Vector("[3,c,30]"))
   }
 
   test("over random changes of columns, commits, limits and restarts, each row is read once with its own columns") {
@@ -178,7 +273,12 @@ class SchemaTrackingSuite extends AnyFunSuite with SourceFixture {
     val t = table()
     def message(frame: => DataFrame): String = failure(frame)
     val place = "schema-tracking" -> newCheckpoint()
-    assert(message(stream(t, place, "streaming-schema-id" -> "0")).contains("remove one of the two options"))
+    val both = intercept[Exception](stream(t, place, "streaming-schema-id" -> "0")).getMessage
+    assert(both.contains("remove one of the two options"))
+    for (invalid <- Seq(" ", ":x")) {
+      val error = intercept[Exception](stream(t, "schema-tracking" -> invalid)).getMessage
+      assert(error.contains("schema-tracking") && error.contains("the path of a directory"), error)
+    }
     assert(message(stream(s"$t.changes", place)).contains("for a stream of changes"))
     val plain = inSession(SharedSession.withoutExtensions) { s =>
       failure(s.readStream.option(place._1, place._2).table(t))
@@ -188,12 +288,17 @@ class SchemaTrackingSuite extends AnyFunSuite with SourceFixture {
     query.rows()
     val file = query.recordedFile
     val valid = new String(Files.readAllBytes(file), "UTF-8")
-    for (damaged <- Seq("", "[1]", valid.take(40), valid.replace("\"version\":1", "\"version\":9"))) {
+    val otherTable = valid.replace(file.getParent.getFileName.toString, java.util.UUID.randomUUID().toString)
+    val invalid = Seq("", "[1]", valid.take(40), valid.replace("\"version\":1", "\"version\":9"), otherTable)
+    for (damaged <- invalid :+ " " * ((16 << 20) + 1)) {
       // The checksum file of Hadoop's local file system would report the change first.
       Files.deleteIfExists(file.resolveSibling(s".${file.getFileName}.crc"))
       Files.write(file, damaged.getBytes("UTF-8"))
       val error = message(query.frame)
-      assert(error.contains(file.getFileName.toString), error)
+      assert(error.contains(file.toString), error)
+      if (invalid.contains(damaged))
+        assert(error.contains("Restore the file, or start with a new checkpoint location"), error)
+      else assert(error.contains(s"the limit of ${16 << 20} bytes"), error)
     }
   }
 }
