@@ -48,6 +48,9 @@ final private class LoadedPages(bytes: Array[Byte], chunk: ColumnChunkMetaData, 
       case PageType.DATA_PAGE_V2 => ofVersion2(page, start)
       case other => throw new ParquetDecodingException(s"Unexpected page $other in the column ${chunk.getPath}")
     }
+    if (read.getValueCount < 0 || read.getValueCount > remaining) throw new ParquetDecodingException(
+      s"A page of the column ${chunk.getPath} has ${read.getValueCount} values, but the footer claims $remaining"
+    )
     remaining -= read.getValueCount.toLong
     read
   }

@@ -67,7 +67,7 @@ final private class LoadedGroup(group: BlockMetaData, file: SeekableInputStream,
   /** Returns whether all pages of a column have version 1 and plain encoding, according to the footer. */
   def isPlain(column: ColumnDescriptor): Boolean = {
     val pages = chunkOf(column).getEncodingStats
-    pages != null && !pages.usesV2Pages && !pages.hasDictionaryPages &&
+    pages != null && !pages.usesV2Pages && !pages.hasDictionaryPages && !pages.getDataEncodings.isEmpty &&
     pages.getDataEncodings.asScala.forall(_ == Encoding.PLAIN)
   }
 
@@ -78,10 +78,12 @@ final private class LoadedGroup(group: BlockMetaData, file: SeekableInputStream,
 
   override def getPageReader(column: ColumnDescriptor): PageReader = {
     val chunk = chunkOf(column)
-    // Without lists, a column has one value in each row. A column with fewer values would end before the row group.
-    if (column.getMaxRepetitionLevel == 0 && chunk.getValueCount != group.getRowCount)
+    // Without lists, a column has one value in each row, and with lists at least one. A column with fewer values would
+    // end before the row group.
+    val (values, isList) = (chunk.getValueCount, column.getMaxRepetitionLevel > 0)
+    if (values < group.getRowCount || !isList && values > group.getRowCount)
       throw new ParquetDecodingException(
-        s"The column ${chunk.getPath} has ${chunk.getValueCount} values in a row group of ${group.getRowCount} rows"
+        s"The column ${chunk.getPath} has $values values in a row group of ${group.getRowCount} rows"
       )
     val bytes = new Array[Byte](chunk.getTotalSize.toInt)
     file.seek(chunk.getStartingPos)

@@ -25,14 +25,20 @@ final private[parquet] class PlainColumn(column: ColumnDescriptor, pages: PageRe
   private var definitions: Levels = _
   private var currentRepetition = 0
   private var currentDefinition = 0
+  private var isAtEnd = false
+  // A file whose footer does not mention a dictionary may have one that no page uses.
+  pages.readDictionaryPage()
   next()
 
   override def definition: Int = currentDefinition
   override def repetition: Int = currentRepetition
 
   override def next(): Unit =
-    if (left == 0) currentRepetition = 0
-    else {
+    if (left == 0) {
+      if (isAtEnd) fail("has fewer values than the rows of its row group need")
+      isAtEnd = true
+      currentRepetition = 0
+    } else {
       while (leftInPage == 0) nextPage()
       left -= 1
       leftInPage -= 1
@@ -84,7 +90,7 @@ final private[parquet] class PlainColumn(column: ColumnDescriptor, pages: PageRe
       val encoded = page.duplicate()
       encoded.limit(page.position() + length)
       page.position(page.position() + length)
-      new RunLengthLevels(encoded, Integer.SIZE - Integer.numberOfLeadingZeros(max))
+      new RunLengthLevels(encoded, max)
     }
 
   private def fail(reason: String): Nothing =
@@ -136,9 +142,12 @@ private object Levels {
  * Levels in the encoding RLE of Parquet: runs of equal levels, and runs of packed levels.
  *
  * @param in the encoded levels
- * @param width the number of bits of a packed level
+ * @param max the maximum level
  */
-final private class RunLengthLevels(in: ByteBuffer, width: Int) extends Levels {
+final private class RunLengthLevels(in: ByteBuffer, max: Int) extends Levels {
+
+  /** The number of bits of a packed level. */
+  private val width = Integer.SIZE - Integer.numberOfLeadingZeros(max)
   private val mask = (1 << width) - 1
   private var left = 0L
   private var isPacked = false
@@ -151,7 +160,9 @@ final private class RunLengthLevels(in: ByteBuffer, width: Int) extends Levels {
   override def next(): Int = {
     while (left == 0) nextRun()
     left -= 1
-    if (isPacked) unpack() else level
+    val next = if (isPacked) unpack() else level
+    if (next > max) throw new ParquetDecodingException(s"A column has the level $next, but its maximum level is $max")
+    next
   }
 
   private def unpack(): Int = {

@@ -5,6 +5,7 @@ import scala.collection.JavaConverters._
 import org.apache.parquet.column.ColumnDescriptor
 import org.apache.parquet.column.impl.ColumnReaderImpl
 import org.apache.parquet.column.page.PageReadStore
+import org.apache.parquet.io.ParquetDecodingException
 import org.apache.parquet.io.api.{Converter, GroupConverter}
 import org.apache.parquet.schema.Type.Repetition
 import org.apache.parquet.schema.{GroupType, Type => ParquetType}
@@ -52,7 +53,7 @@ final private[parquet] class RecordAssembler(
     // The version of the writer is absent, as in Parquet's own reader if the version is not known.
     val cursor =
       if (isPlain(descriptor)) new PlainColumn(descriptor, reader, receiver)
-      else new EncodedColumn(new ColumnReaderImpl(descriptor, reader, receiver, null))
+      else new EncodedColumn(new ColumnReaderImpl(descriptor, reader, receiver, null), reader.getTotalValueCount)
     new Column(cursor, place.definition)
   }
 }
@@ -100,12 +101,20 @@ private object RecordAssembler {
     override def repetition: Int = values.repetition
   }
 
-  /** A column of any encoding. */
-  final private class EncodedColumn(reader: ColumnReaderImpl) extends ColumnCursor {
+  /** A column of any encoding. @param count the number of its values */
+  final private class EncodedColumn(reader: ColumnReaderImpl, count: Long) extends ColumnCursor {
+    private var left = count
+
     override def definition: Int = reader.getCurrentDefinitionLevel
     override def repetition: Int = reader.getCurrentRepetitionLevel
     override def passValue(): Unit = reader.writeCurrentValueToConverter()
-    override def next(): Unit = reader.consume()
+    override def next(): Unit = {
+      if (left == 0) throw new ParquetDecodingException(
+        s"The column ${reader.getDescriptor.getPath.mkString(".")} has fewer values than the rows of its row group need"
+      )
+      left -= 1
+      reader.consume()
+    }
   }
 
   final private class Group(fields: Array[Field], converter: GroupConverter, present: Int) extends Field {

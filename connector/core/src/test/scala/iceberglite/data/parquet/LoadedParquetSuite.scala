@@ -1,6 +1,14 @@
 package iceberglite.data.parquet
 
+import java.io.{ByteArrayInputStream, ByteArrayOutputStream}
+import java.nio.charset.StandardCharsets.UTF_8
+import java.nio.{ByteBuffer, ByteOrder}
+
+import scala.collection.JavaConverters._
+
 import org.apache.parquet.column.ParquetProperties.WriterVersion
+import org.apache.parquet.format.Util
+import org.apache.parquet.io.ParquetDecodingException
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.data.{DataSource, Record}
@@ -73,11 +81,43 @@ class LoadedParquetSuite extends AnyFunSuite with TemporaryDirectory with Parque
   }
 
   test("truncated and random levels of a plain column are read or rejected, without reading beyond the page") {
-    val levels = java.nio.ByteBuffer.wrap(Array[Byte](6, 1, 0x03, 0x55))
+    val levels = ByteBuffer.wrap(Array[Byte](6, 1, 0x03, 0x55))
     val decoded = new RunLengthLevels(levels, 1)
     assert(Vector.fill(11)(decoded.next()) == Vector(1, 1, 1, 1, 0, 1, 0, 1, 0, 1, 0))
     intercept[java.nio.BufferUnderflowException](decoded.next())
-    val wide = new RunLengthLevels(java.nio.ByteBuffer.wrap(Array[Byte](0x03, 0x1b, 0x1b)), 2)
+    val wide = new RunLengthLevels(ByteBuffer.wrap(Array[Byte](0x03, 0x1b, 0x1b)), 3)
     assert(Vector.fill(8)(wide.next()) == Vector(3, 2, 1, 0, 3, 2, 1, 0))
+    val tooHigh = new RunLengthLevels(ByteBuffer.wrap(Array[Byte](0x03, 0x1b, 0x1b)), 2)
+    intercept[ParquetDecodingException](tooHigh.next())
+  }
+
+  /** Returns the file with other numbers of values in the footer, which has no checksum. */
+  private def withCounts(bytes: Array[Byte], column: String)(count: Long => Long): Array[Byte] = {
+    val size = ByteBuffer.wrap(bytes, bytes.length - 8, 4).order(ByteOrder.LITTLE_ENDIAN).getInt
+    val start = bytes.length - 8 - size
+    val footer = Util.readFileMetaData(new ByteArrayInputStream(bytes, start, size))
+    val chunks = footer.getRow_groups.asScala.flatMap(_.getColumns.asScala).map(_.getMeta_data)
+      .filter(_.getPath_in_schema.get(0) == column)
+    assert(chunks.nonEmpty)
+    chunks.foreach(chunk => chunk.setNum_values(count(chunk.getNum_values)))
+    val out = new ByteArrayOutputStream
+    out.write(bytes, 0, start)
+    Util.writeFileMetaData(footer, out)
+    val end = ByteBuffer.allocate(8).order(ByteOrder.LITTLE_ENDIAN).putInt(out.size - start).put("PAR1".getBytes(UTF_8))
+    out.write(end.array)
+    out.toByteArray
+  }
+
+  test("a footer with a false number of values of a list is rejected, instead of giving values to other rows") {
+    val schema = Schema(0, EncodedRecords.schema.fields.filter(_.name == "ds"))
+    val path = newPath()
+    io.write(path, withCounts(plainFile(), "ds")(identity))
+    val read = recordsOf(loaded(path), schema.asStruct)
+    val counts: Seq[Long => Long] = Seq(_ => 0L, _ => 1L, _ => rows.size.toLong, _ - 1, _ + 1)
+    counts.foreach { count =>
+      io.replace(path, withCounts(plainFile(), "ds")(count))
+      assert(intercept[UnreadableFile](recordsOf(loaded(path), schema.asStruct)).file == path)
+    }
+    assert(read.size == rows.size)
   }
 }
