@@ -1,6 +1,12 @@
 package iceberglite.spark.rules
 
-import org.apache.spark.sql.catalyst.expressions.{And, ApplyFunctionExpression, Literal, V2ExpressionUtils}
+import org.apache.spark.sql.catalyst.expressions.{
+  And,
+  ApplyFunctionExpression,
+  DynamicPruningSubquery,
+  Literal,
+  V2ExpressionUtils
+}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
 
@@ -25,5 +31,7 @@ private[iceberglite] object CompileFunctionCalls extends Rule[LogicalPlan] {
     // The constant becomes the second argument, because the function prepares a second argument that is the same for
     // many rows.
     case SpatialCondition.ConstantFirst(swapped) => swapped
+    // The query of a runtime filter must remain the same as the side of the join whose copy it is.
+    case filter: DynamicPruningSubquery => filter.withNewPlan(apply(filter.plan))
   }
 }

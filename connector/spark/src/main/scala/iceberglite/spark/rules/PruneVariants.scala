@@ -3,6 +3,7 @@ package iceberglite.spark.rules
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.connector.read.Scan
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation
 import org.apache.spark.unsafe.types.UTF8String
 
@@ -21,7 +22,25 @@ import iceberglite.spec.types.Type.VariantType
 private[iceberglite] object PruneVariants extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan =
-    if (plan.exists(hasVariants)) of(plan, Uses.whole(plan.output)) else plan
+    if (plan.exists(hasVariants)) {
+      val result = of(plan, Uses.whole(plan.output))
+      withBuildSides(result, scansOf(plan).zip(scansOf(result)).filter { case (before, after) => before ne after })
+    } else plan
+
+  private def scansOf(plan: LogicalPlan): Seq[Scan] = plan.collect { case r: DataSourceV2ScanRelation => r.scan }
+
+  /**
+   * Replaces scans in the copies of build sides of joins, from which Spark computes runtime filters. Spark only uses
+   * such a filter if its copy and the build side of the join are the same query.
+   */
+  private def withBuildSides(plan: LogicalPlan, replaced: Seq[(Scan, Scan)]): LogicalPlan =
+    if (replaced.isEmpty) plan
+    else plan.transformAllExpressions { case filter: DynamicPruningSubquery =>
+      filter.withNewPlan(filter.plan.transform { case relation: DataSourceV2ScanRelation =>
+        replaced.collectFirst { case (before, after) if before eq relation.scan => relation.copy(scan = after) }
+          .getOrElse(relation)
+      })
+    }
 
   private def hasVariants(node: LogicalPlan): Boolean = node match {
     case relation: DataSourceV2ScanRelation => variantsOf(relation).nonEmpty

@@ -76,6 +76,19 @@ class RuntimeFilterSuite extends AnyFunSuite with SharedSession with AdaptiveSpa
     assert(skipped > 0 && toRead == rows / RowsPerFile, query)
   }
 
+  test("the keys of a table of which only parts of variants are read skip files") {
+    val variants = newTable("variants")
+    sql(s"CREATE TABLE $variants (k BIGINT, v VARIANT) USING iceberg TBLPROPERTIES ('format-version' = '3')")
+    sql(s"INSERT INTO $variants SELECT k, to_json(named_struct('tag', tag)) FROM $dimension")
+    val tag = "lite.system.variant_get(d.v, '$.tag', 'string')"
+    inSession(SharedSession.liteExtensions) { session =>
+      val df = session.sql(s"SELECT f.id FROM $facts f JOIN $variants d ON f.id = d.k WHERE $tag = 'one'")
+      assert(df.collect().map(_.getLong(0)).toSeq == Seq(120L))
+      val scan = scanOf(facts, df)
+      assert(scan.runtimeFilters.nonEmpty && scan.metrics("resultDataFiles").value == 1)
+    }
+  }
+
   test("files that cannot contain a join key are skipped, for several types of keys", Slow) {
     Seq("id" -> "k", "small" -> "small", "word" -> "word", "day" -> "day", "price" -> "price", "at" -> "at").foreach {
       case (column, key) =>
