@@ -86,6 +86,8 @@ final private[catalog] class PointerTables(io: FileIO, environment: Environment,
    * @throws iceberglite.spec.IcebergError.AlreadyExists if an object with the name exists
    */
   def register(name: String, pointer: Pointer[TableVersion], metadataFile: String): Unit = {
+    // Otherwise, the clean-up after an earlier commit to the same table could delete the file after it was read here.
+    environment.cleanup.await()
     val version = TableVersion(MetadataFiles.read(io, metadataFile), metadataFile)
     PointerRegistration(ObjectKind.Table, name, pointer, version, metadataFile)
   }

@@ -79,7 +79,7 @@ final private[table] class BackgroundCleanup(threads: Int, maxWaiting: Int) exte
   )
 
   override def run(what: String)(work: => Unit): Unit = {
-    val task = new MetadataPool.Submitted(DaemonThreads.asCaller(() => Cleanup.quietly(what)(work)))
+    val task = new MetadataPool.Submitted(DaemonThreads.asCaller(() => keepingInterrupts(what)(work)))
     unfinished.add(task)
     try pool.execute(() => finish(task))
     catch {
@@ -88,6 +88,15 @@ final private[table] class BackgroundCleanup(threads: Int, maxWaiting: Int) exte
         finish(task)
     }
   }
+
+  /** Runs work whose failure is only logged. An interrupt ends it, and remains visible to the thread. */
+  private def keepingInterrupts(what: String)(work: => Unit): Unit =
+    try Cleanup.quietly(what)(work)
+    catch {
+      case _: InterruptedException =>
+        log.warn(s"Could not $what: the thread was interrupted")
+        Thread.currentThread.interrupt()
+    }
 
   private def finish(task: MetadataPool.Submitted): Unit =
     try task.await()

@@ -99,11 +99,11 @@ final class HiveCatalog private (
   private def dropAndPurge(id: TableIdentifier): Boolean = tables.load(tablePointer(id)).exists { version =>
     PurgeTable.requireGcEnabled(io, fullName(id), version)
     val owned = ownership(id, version)
+    environment.cleanup.await()
     val dropped = metastore.drop(HiveKind.IcebergTable, id, fullName(id))
     dropped.foreach { location =>
       val lastMetadata =
         if (location == version.metadataLocation) version.metadata else MetadataFiles.read(io, location)
-      environment.cleanup.await()
       PurgeTable(io, fullName(id), TableVersion(lastMetadata, location), owned)
     }
     dropped.isDefined

@@ -154,12 +154,12 @@ final class JdbcCatalog private (
       PurgeTable.requireGcEnabled(io, fullName(id), version)
       val owned = ownership(id, version)
       val expectedLocation = Some(version.metadataLocation)
+      environment.cleanup.await()
       val dropped = pool.withRetries("drop a table", idempotent = false) {
         rows.delete(RowKind.Table, JdbcNames.join(id.namespace), id.name, expectedLocation)
       }
       if (dropped == 0) dropAndPurge(id)
       else {
-        environment.cleanup.await()
         PurgeTable(io, fullName(id), version, owned)
         true
       }

@@ -129,9 +129,10 @@ final class RestCatalog private (
     val versionToPurge = if (purge) loadIfExists(id) else None
     versionToPurge.foreach(PurgeTable.requireGcEnabled(io, fullName(id), _))
     val purgeByServer = purge && initialClient.settings.flag(RestProperty.PurgeByServer)
+    // The clean-up after earlier commits may need credentials that the server revokes with the table.
+    if (versionToPurge.isDefined) environment.cleanup.await()
     val dropped = tables.drop(id, purgeByServer)
     if (dropped && !purgeByServer) versionToPurge.foreach { version =>
-      environment.cleanup.await()
       PurgeTable(version.io.getOrElse(io), fullName(id), version, ownership(id, version))
     }
     dropped

@@ -26,7 +26,7 @@ object StreamColumns {
       if (changed.nonEmpty) throw ValidationFailed(
         s"The columns of $table changed while a stream reads them: ${changed.mkString("; ")}. A running query " +
           "returns the columns that the table had when its DataFrame was created. Create the DataFrame again, and " +
-          "start the query with the same checkpoint location: it continues where it stopped, with the current columns"
+          "start the query with the same checkpoint location: it continues where it stopped"
       )
     }
 

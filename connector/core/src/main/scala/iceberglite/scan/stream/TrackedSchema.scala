@@ -15,7 +15,7 @@ import iceberglite.spec.schema.Schema
  * @param table the UUID of the table
  * @param reader the stream that recorded the columns
  * @param since the id of the newest commit when the columns were recorded. This commit and earlier ones are read with
- *   these columns, whatever columns they have. Absent if the branch was empty
+ *   these columns, even if their schema differs. Absent if the branch was empty
  */
 final case class TrackedSchema(table: UUID, reader: TrackedSchema.Reader, since: Option[Long], schema: Schema) {
 
@@ -33,8 +33,11 @@ final case class TrackedSchema(table: UUID, reader: TrackedSchema.Reader, since:
   ): Option[TrackedSchema.Change] = {
     val metadata = state.metadata
     val later = commitsSince(metadata, commits).filterNot(content.skips(_, state.table.name))
-    val changed = later.map(metadata.schemaOf).distinct.filter(StreamColumns.changes(schema, _).nonEmpty).toSet
-    later.find(commit => changed(metadata.schemaOf(commit))).map { commit =>
+    // The schemas are compared once for each id, because there may be many commits.
+    val changed = later.map(commit => commit.schemaId -> metadata.schemaOf(commit)).toMap.collect {
+      case (id, other) if StreamColumns.changes(schema, other).nonEmpty => id
+    }.toSet
+    later.find(commit => changed(commit.schemaId)).map { commit =>
       val current = metadata.schemaOf(commit)
       TrackedSchema.Change(
         commit,

@@ -91,6 +91,9 @@ final private[source] class IcebergStream(
   /** The columns that the query has recorded; absent without tracking, and before the first micro-batch is planned. */
   private var recorded: Option[SchemaTracking.Recorded] = None
 
+  /** The version of the table before the next change of the columns; absent if no change is known. */
+  private var readable: Option[StreamState] = None
+
   /** Returns the version of the table up to which the query reads. */
   private def newest(): StreamState = target.getOrElse(table.poll())
 
@@ -144,6 +147,7 @@ final private[source] class IcebergStream(
     moveTag(from.position)
     lastLimit = IcebergReadLimit.of(limit)
     val change = changeAfter(state, from)
+    readable = change.flatMap(_._2)
     val next = change.fold(Option(state))(_._2).flatMap(planner.next(_, from, lastLimit))
     if (next.isEmpty)
       for ((reached, _) <- change; columns <- tracking; known <- recorded) columns.advance(state, known, reached)
@@ -171,7 +175,7 @@ final private[source] class IcebergStream(
     val tasks = planner.tasks(state, from, to)
     batch = IcebergStream.report(table.current.name, to.position.snapshotId, tasks)
     nextRows = IcebergStream.knownRows(tasks)
-    planner.prepare(target.getOrElse(state), to, lastLimit)
+    planner.prepare(readable.orElse(target).getOrElse(state), to, lastLimit)
     val snapshot = to.position.snapshotId.flatMap(state.metadata.findSnapshot)
     scan.batchAt(table.current, snapshot, tasks).planInputPartitions()
   }

@@ -20,7 +20,14 @@ final private[source] class QueryColumns(tracking: SchemaTracking, reader: Track
    * @throws ValidationFailed if columns are recorded
    */
   def requireUnused(state: StreamState): Unit =
-    tracking.recorded(name, state.metadata).foreach(known => throw ofOther(known.columns.reader))
+    tracking.recorded(name, state.metadata).foreach { known =>
+      if (known.columns.reader != reader) throw ofOther(known.columns.reader)
+      throw ValidationFailed(
+        s"The directory ${tracking.location} (option ${StreamOptions.SchemaTracking.key}) contains the columns of " +
+          s"$name that $reader has recorded, but its checkpoint contains no offset. Start with a new checkpoint " +
+          "location and a new directory for the option"
+      )
+    }
 
   /**
    * Returns the columns of a query that starts, and records them if no query has started before.
@@ -71,7 +78,7 @@ final private[source] class QueryColumns(tracking: SchemaTracking, reader: Track
 
   private def ofOther(other: TrackedSchema.Reader): ValidationFailed = ValidationFailed(
     s"The directory ${tracking.location} (option ${StreamOptions.SchemaTracking.key}) contains the columns of $name " +
-      s"that $other has recorded, and $reader cannot use them. Use a directory for each streaming read, such as the " +
-      "checkpoint location"
+      s"that $other has recorded, and $reader cannot use them. Use a directory for each streaming read of the table, " +
+      "such as the checkpoint location. If the other query no longer exists, delete the directory"
   )
 }

@@ -2,8 +2,6 @@ package iceberglite.spark.stream.source
 
 import java.util.UUID
 
-import scala.util.Try
-
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 
@@ -35,7 +33,7 @@ final private[iceberglite] class SchemaTracking(val location: String, conf: Conf
   def recorded(name: String, table: TableMetadata): Option[Recorded] = {
     val directory = directoryOf(name, table)
     val numbers = CheckpointFile.namesIn(directory, conf)
-      .collect { case FileName(digits) => Try(digits.toInt).toOption }.flatten
+      .collect { case FileName(digits) => digits.toInt }
     numbers.reduceOption(_ max _).map { number =>
       val file = fileOf(directory, number)
       val columns = file.read().map(parse(file, _)).getOrElse(throw damaged(file, "$", "The file was deleted", None))
@@ -90,8 +88,8 @@ private[iceberglite] object SchemaTracking {
 
   /** The directory of the files with columns, inside the location of the option. */
   private val Directory = "schema-tracking"
-  private val FileName = """(\d+)\.json""".r
-  private val Advice = "Restore the file, or start with a new checkpoint location"
+  private val FileName = """(0|[1-9]\d{0,8})\.json""".r
+  private val Advice = "Restore the file, or start with a new checkpoint location and a new directory for the option"
 
   private def damaged(file: CheckpointFile, path: String, reason: String, cause: Option[Throwable]): InvalidMetadata =
     InvalidMetadata(file.toString, path, s"$reason. $Advice", cause)

@@ -55,6 +55,8 @@ private[iceberglite] object StreamedColumns {
    */
   final case class Tracked(location: String, recorded: Option[Schema]) extends StreamedColumns {
     override def read(travel: TimeTravel, table: TableMetadata): Schema = recorded.getOrElse(travel.schema(table))
-    override def current(travel: TimeTravel, table: TableMetadata): Schema = read(travel, table)
+
+    /** The columns of the table: only a query that has recorded no columns compares them with those that it reads. */
+    override def current(travel: TimeTravel, table: TableMetadata): Schema = travel.schema(table)
   }
 }

@@ -5,6 +5,7 @@ import java.nio.file.{Files, Path, Paths}
 import scala.collection.JavaConverters._
 import scala.util.Random
 
+import org.apache.commons.io.FileUtils
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.streaming.{StreamingQueryException, Trigger}
 import org.scalatest.funsuite.AnyFunSuite
@@ -218,6 +219,18 @@ class SchemaTrackingSuite extends AnyFunSuite with SourceFixture {
     assert(none.isEmpty)
     assert(error.exists(e => e.contains("column n was added") && e.contains("Create the DataFrame again")), error)
     assert(query.rows() == Vector("[1,a,null]"))
+  }
+
+  test("a DataFrame that is older than a change of columns cannot start a new query") {
+    val t = table()
+    val query = new Query(t)
+    assert(query.rows() == Vector("[1,a]"))
+    val old = query.frame
+    sql(s"ALTER TABLE $t ADD COLUMN n INT")
+    sql(s"INSERT INTO $t VALUES (2, 'b', 20)")
+    FileUtils.deleteDirectory(Paths.get(java.net.URI.create(query.checkpoint)).toFile)
+    assert(query.run(old)._2.exists(_.contains("column n was added")))
+    assert(query.rows() == Vector("[1,a,null]", "[2,b,20]"))
   }
 
   test("commits that the query skips do not end it, whatever columns they have") {
