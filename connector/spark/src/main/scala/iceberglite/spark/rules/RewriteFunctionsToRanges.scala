@@ -5,11 +5,11 @@ import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.catalyst.trees.TreePattern.FILTER
-import org.apache.spark.sql.catalyst.util.V2ExpressionBuilder
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 import org.apache.spark.sql.types.{DateType, StringType}
 import org.apache.spark.unsafe.types.UTF8String
 
+import iceberglite.spark.function.VariantGet
 import iceberglite.spark.table.SparkTable
 
 /**
@@ -62,16 +62,15 @@ private[iceberglite] object RewriteFunctionsToRanges extends Rule[LogicalPlan] {
     case Or(l, r) =>
       for ((a, isNewA) <- implied(l); (b, isNewB) <- implied(r)) yield (Or(a, b), isNewA || isNewB)
     case leaf => ColumnTest.of(leaf).map(test => (test.range, true))
-        .orElse(if (isPushable(leaf)) Some((leaf, false)) else None)
+        .orElse(if (isRepeatable(leaf)) Some((leaf, false)) else None)
   }
 
   /**
-   * Whether a scan can use a condition. Others are not repeated in the derived condition: it is also computed for rows
-   * for which the query does not compute them, where they may fail, as in `kind = 'number' AND variant_get(v, '$.x',
-   * 'int') % 2 = 1 OR kind = 'text'`.
+   * Whether the derived condition may repeat a condition. It is computed also for rows for which the query does not
+   * compute the condition, and which may have parts that cannot be cast, as in `kind = 'number' AND variant_get(v,
+   * '$.x', 'int') % 2 = 1 OR kind = 'text'`.
    */
-  private def isPushable(condition: Expression): Boolean =
-    new V2ExpressionBuilder(condition, isPredicate = true).build().isDefined
+  private def isRepeatable(condition: Expression): Boolean = !condition.exists(_.isInstanceOf[VariantGet])
 }
 
 /**

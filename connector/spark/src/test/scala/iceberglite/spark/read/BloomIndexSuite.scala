@@ -68,7 +68,7 @@ class BloomIndexSuite extends AnyFunSuite with StatementFixture {
 
   test("a point query and a join with few keys open only the files that may contain a key") {
     val settings = SharedSession.catalogConf(
-      "opened",
+      "indexed",
       classOf[SparkCatalog].getName,
       "type" -> "jdbc",
       "uri" -> s"jdbc:sqlite:${newDirectory("opened")}/catalog.db",
@@ -76,8 +76,8 @@ class BloomIndexSuite extends AnyFunSuite with StatementFixture {
       "hadoop.fs.opened.impl" -> classOf[OpenedFiles].getName
     )
     withConf(settings.toSeq: _*) {
-      sql("CREATE NAMESPACE opened.db")
-      val t = scattered(200, t = "opened.db.t")
+      sql("CREATE NAMESPACE indexed.db")
+      val t = scattered(200, t = "indexed.db.t")
       def opened(query: String): Int = {
         OpenedFiles.names.clear()
         assert(rows(query).map(_.getLong(0)) == Seq(1234L), query)
