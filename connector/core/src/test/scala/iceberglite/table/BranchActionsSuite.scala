@@ -212,8 +212,10 @@ class BranchActionsSuite extends AnyFunSuite {
   }
 
   test("another branch can be rolled back, and main does not change", CommitRules.rollback) {
-    val t = tableWithTwoFiles
-    val Vector(first, second) = t.table.metadata.snapshots.map(_.snapshotId)
+    val t = tableByCategory(V3)
+    val first = id(t.append(fileOf("a", "a1")))
+    val aSecondLater = environment.copy(nowMs = () => t.table.metadata.lastUpdatedMs + 1000)
+    val second = id(t.table.transaction(Map.empty, aSecondLater).add(new FastAppend(Vector(fileOf("b", "b1")))).commit())
     val audit = Branch("audit")
     t.commit(new FastAppend(Vector(fileOf("c", "c1")), audit.copy(create = true)))
     val table = t.commit(new RollbackToSnapshot(first, audit))
