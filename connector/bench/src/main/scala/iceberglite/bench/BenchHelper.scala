@@ -47,7 +47,7 @@ object BenchHelper {
   def commitLoop(sharedTable: SharedTable, commits: Int): Array[Double] = Array.tabulate(commits) { i =>
     val table = sharedTable.current
     val file = metadataOnlyFile(table, i.toLong)
-    millis(table.transaction().add(new MergeAppend(Vector(file))).commit())._1
+    Timing.of(table.transaction().add(new MergeAppend(Vector(file))).commit())._1
   }
 
   /**
@@ -58,16 +58,10 @@ object BenchHelper {
    */
   def plan(sharedTable: SharedTable, kind: String, times: Int): Array[Double] = {
     val table = sharedTable.current
-    val runs = Array.fill(times)(millis {
+    val runs = Array.fill(times)(Timing.of {
       TableScan(table.tree(), table.currentSnapshot, filter(kind), caseSensitive = true).plan().tasks.size
     })
     runs.map(_._1) :+ runs.last._2.toDouble
-  }
-
-  private def millis[A](body: => A): (Double, A) = {
-    val start = System.nanoTime()
-    val result = body
-    ((System.nanoTime() - start) / 1e6, result)
   }
 
   private def filter(kind: String): Expression = kind match {

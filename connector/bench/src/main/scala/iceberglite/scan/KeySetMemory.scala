@@ -2,6 +2,7 @@ package iceberglite.scan
 
 import java.nio.file.Files
 
+import iceberglite.bench.Timing
 import iceberglite.spec.types.NestedField
 import iceberglite.spec.types.Type.{LongType, StringType}
 import iceberglite.scan.deletes.{DeleteCache, EqualityColumn, KeyBuffer, KeySet, KeySetBuilder}
@@ -31,14 +32,14 @@ object KeySetMemory {
 
   private def measure(keys: Int, maxBytes: Long, directory: String): String = {
     val builder = new KeySetBuilder(Columns, maxBytes, directory, encrypts = false)
-    val start = System.nanoTime()
-    (0 until keys).foreach(i => builder += Array[AnyRef](Long.box(i.toLong), s"customer-number-$i"))
-    val set = builder.result()
-    val built = (System.nanoTime() - start) / 1e9
-    val absent = seconds(lookUp(set, keys, keys))
-    val present = seconds(lookUp(set, 0, keys))
-    f"$keys keys built in $built%.1f s, ${set.bytes / 1e6}%.0f MB; $Lookups lookups of absent keys in $absent%.2f s, " +
-      f"of present keys in $present%.2f s"
+    val (built, set) = Timing.of {
+      (0 until keys).foreach(i => builder += Array[AnyRef](Long.box(i.toLong), s"customer-number-$i"))
+      builder.result()
+    }
+    val (absent, _) = Timing.of(lookUp(set, keys, keys))
+    val (present, _) = Timing.of(lookUp(set, 0, keys))
+    f"$keys keys built in ${built / 1e3}%.1f s, ${set.bytes / 1e6}%.0f MB; $Lookups lookups of absent keys in " +
+      f"${absent / 1e3}%.2f s, of present keys in ${present / 1e3}%.2f s"
   }
 
   /**
@@ -56,11 +57,5 @@ object KeySetMemory {
       buffer.put(s"customer-number-$i")
       set.contains(buffer)
     }
-  }
-
-  private def seconds(body: => Any): Double = {
-    val start = System.nanoTime()
-    body
-    (System.nanoTime() - start) / 1e9
   }
 }

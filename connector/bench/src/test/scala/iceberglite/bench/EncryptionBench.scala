@@ -65,13 +65,13 @@ object EncryptionBench {
     val order = if (round % 2 == 0) tables else tables.reverse
     val writes = order.map { case (encrypted, table) =>
       val source = engine.session.range(0, rows, 1, Files).selectExpr(Columns: _*)
-      Measured(engine.name, "write", encrypted, ms(source.writeTo(table).append()))
+      Measured(engine.name, "write", encrypted, Timing.of(source.writeTo(table).append())._1)
     }
     val reads = for {
       (action, query) <- Queries
       _ <- 0 until RunsPerRound
       (encrypted, table) <- order
-    } yield Measured(engine.name, action, encrypted, ms(query(engine.session.table(table))))
+    } yield Measured(engine.name, action, encrypted, Timing.of(query(engine.session.table(table)))._1)
     tables.foreach { case (_, table) => engine.session.sql(s"DROP TABLE $table PURGE") }
     writes ++ reads
   }
@@ -85,20 +85,12 @@ object EncryptionBench {
     table
   }
 
-  private def ms(body: => Unit): Double = {
-    val start = System.nanoTime()
-    body
-    (System.nanoTime() - start) / 1e6
-  }
-
-  private def median(times: Seq[Double]): Double = times.sorted.apply(times.size / 2)
-
   private def report(measured: Seq[Measured], engines: Seq[String]): String = {
     val lines = measured.map(_.action).distinct.flatMap { action =>
       engines.map { engine =>
         val ofAction = measured.filter(m => m.action == action && m.engine == engine)
         val (encrypted, plain) = ofAction.partition(_.encrypted)
-        val times = Seq(plain, encrypted).map(m => median(m.map(_.ms)))
+        val times = Seq(plain, encrypted).map(m => Timing.median(m.map(_.ms)))
         f"| $action | $engine | ${times.head}%.0f | ${times.last}%.0f | ${times.last / times.head}%.2f |"
       }
     }

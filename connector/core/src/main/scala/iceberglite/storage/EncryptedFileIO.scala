@@ -73,8 +73,6 @@ final class EncryptedFileIO private (io: FileIO, file: String, key: FileKey) ext
   /** Returns information about a file. The length of the encrypted file is that of its content. */
   override def info(path: String): Option[FileInfo] =
     io.info(path).map(found => if (path == file) found.copy(length = input(path).getLength) else found)
-
-  override def isRemote(path: String): Boolean = io.isRemote(path)
 }
 
 object EncryptedFileIO {

@@ -70,7 +70,6 @@ final class EncryptedTableIO private (storage: FileIO, keys: NewFileKeys) extend
   /** Returns a new file to write. The first bytes of its contents are checked before the file is created. */
   private[storage] def output(path: String): OutputFile = new CheckedOutput(DataOutput.of(storage, path))
 
-  override def isRemote(path: String): Boolean = storage.isRemote(path)
   override def deletionGroups(paths: Vector[String]): Vector[Vector[String]] = storage.deletionGroups(paths)
   override def deleteAll(paths: Vector[String]): Vector[FailedDeletion] = storage.deleteAll(paths)
   override def listBelow(directory: String): Iterator[FileInfo] = storage.listBelow(directory)

@@ -11,6 +11,7 @@ abstract private[iceberglite] class ForwardingFileIO(inner: FileIO) extends File
   override def open(path: String): InputStream = inner.open(path)
   override def read(path: String): Array[Byte] = inner.read(path)
   override def exists(path: String): Boolean = inner.exists(path)
+  override def isRemote(path: String): Boolean = inner.isRemote(path)
   override def info(path: String): Option[FileInfo] = inner.info(path)
   override def write(path: String, contents: Array[Byte]): Unit = inner.write(path, contents)
   override def createExclusively(path: String, contents: Array[Byte]): Boolean = inner.createExclusively(path, contents)

@@ -2,6 +2,7 @@ package iceberglite.bench.version4
 
 import scala.util.Random
 
+import iceberglite.bench.Timing
 import iceberglite.spec.expr.Expression.{AlwaysFalse, Equal}
 import iceberglite.spec.expr.Term.Named
 import iceberglite.spec.types.Literal.IntLiteral
@@ -117,17 +118,4 @@ object CommitCost {
     io.reset(deletesFiles = true)
     (ms, requests)
   }
-}
-
-/** Measures wall times. */
-private object Timing {
-
-  /** Returns the wall time in milliseconds, and the result. */
-  def of[A](body: => A): (Double, A) = {
-    val start = System.nanoTime()
-    val result = body
-    ((System.nanoTime() - start) / 1e6, result)
-  }
-
-  def median(times: Vector[Double]): Double = times.sorted.apply(times.size / 2)
 }

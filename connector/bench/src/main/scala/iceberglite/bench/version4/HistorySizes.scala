@@ -1,5 +1,6 @@
 package iceberglite.bench.version4
 
+import iceberglite.bench.Timing
 import iceberglite.bench.MemoryIO
 import iceberglite.maintenance.expire.{LocalUnreachableFiles, SnapshotExpiry}
 import iceberglite.spec.FormatVersion

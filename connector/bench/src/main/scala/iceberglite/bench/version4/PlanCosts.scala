@@ -1,5 +1,6 @@
 package iceberglite.bench.version4
 
+import iceberglite.bench.Timing
 import iceberglite.scan.{ScanPlan, StatsToKeep, TableScan}
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.{AlwaysTrue, And, Equal, GreaterThanOrEqual, LessThan}

@@ -16,11 +16,18 @@ import org.apache.parquet.io.ParquetDecodingException
  * The pages of a column chunk in memory. They are returned without statistics, which their readers do not need. Their
  * checksums are verified.
  *
- * @param bytes the bytes of the column chunk
+ * @param bytes an array that contains the bytes of the column chunk
+ * @param offset the position of the first byte of the column chunk in the array
+ * @param length the number of bytes of the column chunk
  */
-final private class LoadedPages(bytes: Array[Byte], chunk: ColumnChunkMetaData, decompressor: BytesInputDecompressor)
-    extends PageReader {
-  private val in = new ByteArrayInputStream(bytes)
+final private class LoadedPages(
+    bytes: Array[Byte],
+    offset: Int,
+    length: Int,
+    chunk: ColumnChunkMetaData,
+    decompressor: BytesInputDecompressor
+) extends PageReader {
+  private val in = new ByteArrayInputStream(bytes, offset, length)
   private val noStatistics: Statistics[_] = Statistics.getBuilderForReading(chunk.getPrimitiveType).build()
   private var remaining = chunk.getValueCount
   private var header = Option.empty[PageHeader]
@@ -100,7 +107,7 @@ final private class LoadedPages(bytes: Array[Byte], chunk: ColumnChunkMetaData, 
 
   /** Skips the contents of the current page, after a check of their size and checksum. Returns their position. */
   private def contents(page: PageHeader): Int = {
-    val (size, start) = (page.getCompressed_page_size, bytes.length - in.available)
+    val (size, start) = (page.getCompressed_page_size, offset + length - in.available)
     if (size < 0 || size > in.available) throw new ParquetDecodingException(
       s"A page of the column ${chunk.getPath} claims $size bytes, but only ${in.available} are left"
     )

@@ -88,6 +88,6 @@ final private class LoadedGroup(group: BlockMetaData, file: SeekableInputStream,
     val bytes = new Array[Byte](chunk.getTotalSize.toInt)
     file.seek(chunk.getStartingPos)
     file.readFully(bytes)
-    new LoadedPages(bytes, chunk, codecs.getDecompressor(chunk.getCodec))
+    new LoadedPages(bytes, 0, bytes.length, chunk, codecs.getDecompressor(chunk.getCodec))
   }
 }

@@ -27,8 +27,8 @@ final private[copy] class CopySource(val copied: FileToCopy, val input: InputFil
   }
 
   /**
-   * Whether [[ChunkPages]] can read the pages, and the file was written by parquet-mr, which by default does not
-   * truncate statistics.
+   * Whether the columns can be copied (see [[CopySource.isReadable]]), and the file was written by parquet-mr, which by
+   * default does not truncate statistics.
    */
   def isSupported: Boolean =
     Option(createdBy).exists(_.startsWith("parquet-mr")) && groups.forall(_.chunks.values.forall(CopySource.isReadable))

@@ -64,7 +64,7 @@ final private[copy] class PageColumn(
     val slice = bytes.chunk(chunk)
     values match {
       case counted: CountedColumn =>
-        count(counted, ChunkPages.values(group, column, slice, codecs), chunk.getValueCount)
+        count(counted, ChunkValues.of(group, column, slice, codecs), chunk.getValueCount)
       case _ =>
     }
     addPages(chunk, bytes)
@@ -165,7 +165,7 @@ final private[copy] class ValueColumn(
   override def add(group: SourceGroup, bytes: GroupBytes): Unit = group.chunks.get(path) match {
     case Some(chunk) =>
       val own = group.file.schema.getColumnDescription(path.toArray)
-      val reader = ChunkPages.values(group, own, bytes.chunk(chunk), codecs)
+      val reader = ChunkValues.of(group, own, bytes.chunk(chunk), codecs)
       val copied = copy(reader, chunk.getValueCount, own.getMaxDefinitionLevel, inherited(group))
       group.checkRows(chunk, copied)
     case None =>
