@@ -23,17 +23,16 @@ private[iceberglite] object FileFaults {
    * Converts a failure to an `UnreadableFile`. An `IcebergError` is returned unchanged. Fatal errors are also returned
    * unchanged, except `OutOfMemoryError` and `StackOverflowError`: damaged lengths can make a library request more
    * memory than available, and damaged schemas can cause infinite recursion. The process can continue safely after
-   * these two errors.
+   * these two errors. They are not the causes of the result, because Spark ends an executor if a task fails with such a
+   * cause.
    */
   def unreadable(path: String, e: Throwable): Throwable = e match {
     case e: IcebergError => e
     case AvroFault(reason) => UnreadableFile(path, Role, reason)
-    case _: OutOfMemoryError | _: StackOverflowError =>
-      UnreadableFile(
+    case _: OutOfMemoryError | _: StackOverflowError => UnreadableFile(
         path,
         Role,
-        "The file is damaged, or has a value that is too large for the memory of this process",
-        Some(e)
+        s"The file is damaged, or has a value that is too large for the memory of this process (${describe(e)})"
       )
     case NonFatal(_) => UnreadableFile(path, Role, s"The file is damaged or truncated (${describe(e)})", Some(e))
     case other => other

@@ -60,7 +60,7 @@ object CloneTable {
       stage: TableCreation => StagedTable
   )(drop: Table => Unit): CloneResult = {
     val metadata = source.metadata
-    Encryption.reject(metadata, "a clone", CopyInstead)
+    Encryption.reject(metadata, "a clone of", CopyInstead)
     val snapshot = selected(metadata, options)
     snapshot.foreach(requireManifestList(source, _))
     requireNoExpressions(source)
@@ -75,7 +75,7 @@ object CloneTable {
       requireOutside(used, "location of the new table", staged.table.location, source.io)
       requireMatch(clone, staged.table)
       // The properties of the new table may come from its catalog.
-      Encryption.reject(staged.table.metadata, "a clone", CopyInstead)
+      Encryption.reject(staged.table.metadata, "a clone of", CopyInstead)
       // This count also checks that the new table's storage can read the files of the source.
       val (dataFiles, deleteFiles) = snapshot.fold((0L, 0L))(countFiles(_, staged.table))
       CloneResult(committed(staged, clone, summary)(drop), snapshot, dataFiles, deleteFiles)

@@ -57,7 +57,7 @@ object PartitionStatisticsFiles {
   ): PartitionStatisticsFile = {
     Encryption.reject(
       metadata,
-      "partition statistics",
+      "partition statistics of",
       "The specification has no encrypted partition statistics; the metadata table partitions computes the same values"
     )
     val (unified, version) = (unifiedOf(metadata).structType, metadata.formatVersion)

@@ -23,8 +23,7 @@ trait EncryptedTables extends TemporaryDirectory { self: Suite =>
   protected val masterKeys =
     Map("master-1" -> AesGcm.randomBytes(16), "master-2" -> AesGcm.randomBytes(32))
 
-  protected def keyStore(keys: Map[String, Array[Byte]]): Map[String, String] = {
-    val password = "pa55"
+  protected def keyStore(keys: Map[String, Array[Byte]], password: String = "pa55"): Map[String, String] = {
     val (store, file) = (directory.resolve("keys.p12"), directory.resolve("password"))
     val created = KeyStore.getInstance("PKCS12")
     created.load(null, password.toCharArray)

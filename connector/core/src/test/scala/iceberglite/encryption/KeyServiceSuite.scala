@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.AtomicInteger
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.spec.IcebergError.StorageFailed
+import iceberglite.spec.IcebergError.{InvalidArgument, StorageFailed}
 
 /** Tests the connection to a key management service, and the time for which it keeps keys. */
 class KeyServiceSuite extends AnyFunSuite with EncryptedTables {
@@ -68,6 +68,28 @@ class KeyServiceSuite extends AnyFunSuite with EncryptedTables {
     intercept[StorageFailed](service.unwrap(key, "k"))
     fails = false
     assert(service.unwrap(key, "k").sameElements(key))
+  }
+
+  test("a service may create keys itself") {
+    val created = new GeneratedKey(AesGcm.randomBytes(16), AesGcm.randomBytes(40))
+    val creating = new Counting {
+      override def generateKey(length: Int, id: String): GeneratedKey =
+        if (id == "k" && length == 16) created else super.generateKey(length, id)
+    }
+    val service = new KeyService("test", () => creating)
+    assert(service.generate(16, "k") == created && service.generate(32, "k").key.length == 32)
+    assert(service.unwrap(created.wrapped, "k").sameElements(created.key))
+  }
+
+  test("the password of a key store may be in an environment variable") {
+    val byFile = keyStore(masterKeys, System.getenv("PATH"))
+    val byVariable = byFile - KeyStoreManagement.PasswordFileOption + (KeyStoreManagement.PasswordEnvOption -> "PATH")
+    append(create(open(byVariable)), "1")
+    assertEncrypted()
+    assert(names(open(byFile).table(id)) == Set("1"))
+    val other = open(byVariable + (KeyStoreManagement.PasswordEnvOption -> "HOME"))
+    val error = intercept[InvalidArgument](names(other.table(id)))
+    assert(error.name == KeyStoreManagement.PathOption)
   }
 
   test("a catalog closes its service") {

@@ -249,6 +249,17 @@ class SnapshotExpirySuite extends AnyFunSuite with ExpiryFixture {
     actions.commit(new OverwriteFiles(AlwaysFalse, Vector.empty, removed = Vector(file("mem://t/data/a.parquet"))))
     actions.store.delete(lost)
     val error = intercept[UnreadableFile](expiry(actions.table, expireAll(actions.table)).run())
-    assert(error.getMessage.contains(lost) && actions.table.metadata.snapshots.size == 1)
+    assert(error.file == lost && actions.table.metadata.snapshots.size == 1)
+  }
+
+  test("if the manifest list of an expired snapshot cannot be read, the error says that the snapshot has expired") {
+    val actions = new Actions(unpartitioned())
+    val lost = actions.append(file("mem://t/data/a.parquet")).currentSnapshot.get.manifestList.get
+    actions.append(file("mem://t/data/b.parquet"))
+    actions.store.delete(lost)
+    val error = intercept[UnreadableFile](expiry(actions.table, expireAll(actions.table)).run())
+    assert(error.file == lost && error.reason.endsWith("remove_orphan_files deletes these files"))
+    assert(actions.table.metadata.snapshots.size == 1)
+    assert(expiry(actions.table, expireAll(actions.table)).run()._2.snapshotIds.isEmpty)
   }
 }

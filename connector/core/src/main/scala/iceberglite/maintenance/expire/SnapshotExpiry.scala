@@ -4,6 +4,7 @@ import org.slf4j.LoggerFactory
 
 import iceberglite.encryption.TableKeys
 import iceberglite.maintenance.ConcurrentExpiration
+import iceberglite.spec.IcebergError.UnreadableFile
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.table.{CommitContext, DeletionReport, Environment, OwnedDeletion, OwnedPaths, Table}
 import iceberglite.table.action.{ExpireOptions, ExpireSnapshots}
@@ -50,10 +51,19 @@ final class SnapshotExpiry(
     val ofExpired = readsOf(expired, current.metadata)
     val committed = current.transaction(summary, environment).add(action).commit()
     val (before, after) = action.versions
-    val result = deleteFiles(before, after, committed).copy(reads = ofExpired)
+    val result = afterCommit(deleteFiles(before, after, committed)).copy(reads = ofExpired)
     DeletionReport(0, result.kept).warn(s"Expiring snapshots of ${table.name}")
     (committed, result)
   }
+
+  private def afterCommit[A](body: => A): A =
+    try body
+    catch {
+      case e: UnreadableFile => throw e.copy(reason =
+          s"${e.reason.stripSuffix(".")}. The snapshots have expired, but not all files were found that only they " +
+            "referred to. remove_orphan_files deletes these files"
+        )
+    }
 
   /**
    * Returns the result that [[run]] would have, without changing anything.

@@ -4,6 +4,7 @@ import iceberglite.data.{DataFormats, DataSource}
 import iceberglite.metrics.MetricsModes
 import iceberglite.data.FileConstants
 import iceberglite.spec.file.{ContentFile, FileFormat}
+import iceberglite.spec.metadata.Encryption
 import iceberglite.spec.partition.{PartitionSpec, PartitionTuple, SortOrder}
 import iceberglite.spec.schema.{NameMapping, Schema}
 import iceberglite.storage.FileIO
@@ -71,6 +72,7 @@ final case class FileImport(checksDuplicates: Boolean, ignoresMissing: Boolean =
    * Adds the files of a source. The table gets a name mapping if it has none, because files of other programs usually
    * have no field ids. Without files, no snapshot is added.
    *
+   * @throws iceberglite.spec.IcebergError.Unsupported if the table is encrypted, because the files are not
    * @param table the table, possibly staged
    * @param summary entries of the snapshot summary that describe the compute engine
    * @return the table after the commit, and the numbers of added files and partitions
@@ -82,6 +84,7 @@ final case class FileImport(checksDuplicates: Boolean, ignoresMissing: Boolean =
       inspection: Inspection,
       summary: Map[String, String] = Map.empty
   ): ImportResult = {
+    Encryption.reject(table.metadata, "adding existing files to", "Insert the rows of the files instead")
     val files = partitions.flatMap { p =>
       val tuple = spec.tuple(p.values)
       p.files.map(f => SourceFile(f.path, f.length, p.format, tuple))

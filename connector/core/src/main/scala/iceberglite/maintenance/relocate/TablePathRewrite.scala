@@ -77,7 +77,7 @@ final class TablePathRewrite(
     val versions = RewrittenVersions.of(table, options.startVersion, options.endVersion)
     Encryption.reject(
       versions.newest.metadata,
-      "a copy with other paths",
+      "a copy with other paths of",
       "Copy the table with CREATE TABLE AS SELECT"
     )
     val relocated = versions.all.map(v => v -> RelocatedMetadata.of(v.metadata, prefixes(_, _)))

@@ -70,7 +70,11 @@ private[iceberglite] object SpatialFunctions {
   }
 
   case object MakePoint extends Spatial[Array[Byte]]("st_point", Seq.fill(2)(DoubleType), BinaryType) {
-    def invoke(x: Double, y: Double): Array[Byte] = IsoWkb.point(x, y)
+    def invoke(x: Double, y: Double): Array[Byte] = in {
+      if (x.isInfinite || y.isInfinite)
+        throw InvalidArgument("point", s"$x, $y", "A coordinate is infinite. Use numbers, or NaN for an empty point")
+      IsoWkb.point(x, y)
+    }
     override protected def valueOf(input: InternalRow): Array[Byte] = invoke(input.getDouble(0), input.getDouble(1))
   }
 

@@ -12,7 +12,7 @@ import org.apache.spark.unsafe.types.UTF8String
 import iceberglite.data.{VariantEncoding, VariantNode}
 import iceberglite.spark.convert.VariantText
 import iceberglite.spark.error.SparkErrors
-import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported}
+import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.types.Literal._
 
 /**
@@ -34,30 +34,22 @@ final private[iceberglite] case class ToVariant(child: Expression) extends Unary
 
 private[iceberglite] object ToVariant {
 
-  /**
-   * Checks that values of a type can be variants.
-   *
-   * @throws Unsupported if variants have no such type
-   */
-  private[function] def check(t: DataType): Unit = t match {
+  /** Returns why values of a type cannot be variants, and what to do. `None` if they can. */
+  private[function] def obstacle(t: DataType): Option[String] = t match {
     case struct: StructType =>
-      struct.fieldNames.diff(struct.fieldNames.distinct).headOption.foreach { name =>
-        throw Unsupported(
-          s"a variant of a struct with several fields with the name $name",
-          "Rename the fields, because an object has each name only once"
-        )
+      val repeated = struct.fieldNames.diff(struct.fieldNames.distinct).headOption.map { name =>
+        s"The struct has several fields with the name $name, but an object has each name only once. Rename the fields"
       }
-      struct.foreach(f => check(f.dataType))
-    case ArrayType(element, _) => check(element)
-    case MapType(StringType, value, _) => check(value)
-    case MapType(key, _, _) => throw Unsupported(
-        s"a variant of a map whose keys have the type ${key.catalogString}",
-        "Cast the keys to string, because the names of an object are strings"
+      repeated.orElse(struct.fields.toVector.flatMap(f => obstacle(f.dataType)).headOption)
+    case ArrayType(element, _) => obstacle(element)
+    case MapType(StringType, value, _) => obstacle(value)
+    case MapType(key, _, _) => Some(
+        s"The map has keys of the type ${key.catalogString}, but the names of an object are strings. Cast the keys to " +
+          "string"
       )
     case NullType | BooleanType | ByteType | ShortType | IntegerType | LongType | FloatType | DoubleType |
-        _: DecimalType | StringType | BinaryType | DateType | TimestampType | TimestampNTZType =>
-    case other =>
-      throw Unsupported(s"a variant of a value of the type ${other.catalogString}", "Cast the value to another type")
+        _: DecimalType | StringType | BinaryType | DateType | TimestampType | TimestampNTZType => None
+    case other => Some(s"Variants have no type for ${other.catalogString}. Cast the value to another type")
   }
 
   private def conversion(t: DataType): Any => VariantNode = t match {

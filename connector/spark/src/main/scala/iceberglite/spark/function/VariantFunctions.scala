@@ -70,9 +70,10 @@ private[iceberglite] object ToVariantFunction extends UnboundFunction {
     case Array(_) if !BucketingSettings.hasExtensions(SparkSession.active) =>
       throw VariantFunctions.withoutExtensions(name)
     case Array(value) if value.dataType == NullType => Absent
-    case Array(value) =>
-      SparkErrors.in(name)(ToVariant.check(value.dataType))
-      Placeholder
+    case Array(value) => ToVariant.obstacle(value.dataType) match {
+        case Some(reason) => throw RejectedArguments.of(name, inputType, Seq(1), reason)
+        case None => Placeholder
+      }
     case _ => throw RejectedArguments.of(name, inputType, Seq(1), s"$name takes one value")
   }
 

@@ -7,8 +7,10 @@ import org.apache.spark.serializer.{JavaSerializer, KryoSerializer}
 import org.apache.spark.sql.connector.catalog.{Identifier, TableCatalog}
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.catalog.SettingWarnings
 import iceberglite.encryption.{FileKey, PeerEncryptedTable, PeerKeys}
 import iceberglite.scan.TableScan
+import iceberglite.spark.{LoggedWarnings, SharedSession, SparkCatalog}
 import iceberglite.spark.table.SparkTable
 import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError.{StorageFailed, UnreadableFile}
@@ -118,6 +120,30 @@ class EncryptedSafeguardStatementsSuite extends AnyFunSuite with EncryptedFixtur
     val steps = sql(s"CALL enc.system.maintain(table => '${t.stripPrefix("enc.")}')").collect()
     assert(steps.nonEmpty && !steps.exists(_.getAs[String]("status") == "failed"), steps.mkString("\n"))
     assert(rows(s"SELECT sum(record_count) FROM $t.partitions").head.getLong(0) == 20L)
+  }
+
+  test("a catalog that cannot protect the metadata of encrypted tables logs one warning") {
+    val (t, plain) = (newTable("protected", "unprotected"), newTable("plain", "unprotected"))
+    SharedSession.catalogConf(
+      "unprotected",
+      classOf[SparkCatalog].getName,
+      "type" -> "hadoop",
+      "warehouse" -> newDirectory().toUri.toString,
+      "encryption.kms-impl" -> classOf[TestKeys].getName
+    ).foreach { case (key, value) => session.conf.set(key, value) }
+    sql(s"CREATE NAMESPACE unprotected.$ns")
+    def warnings(body: => Unit): Seq[String] =
+      LoggedWarnings.of(SettingWarnings.LoggerName)(body).filter(_.contains("metadata files of encrypted tables"))
+    assert(warnings {
+      sql(s"CREATE TABLE $plain (id BIGINT) USING iceberg")
+      sql(s"SELECT * FROM $plain").collect()
+    }.isEmpty)
+    val ofEncrypted = warnings {
+      sql(s"CREATE TABLE $t (id BIGINT) USING iceberg " +
+        "TBLPROPERTIES ('format-version' = '3', 'encryption.key-id' = 'master')")
+      (1 to 2).foreach(_ => sql(s"SELECT * FROM $t").collect())
+    }
+    assert(ofEncrypted.size == 1 && ofEncrypted.head.startsWith("Catalog unprotected "))
   }
 }
 

@@ -6,9 +6,11 @@ import java.nio.charset.StandardCharsets.ISO_8859_1
 import java.nio.file.{Files, Path}
 import java.util.Base64
 
+import scala.collection.JavaConverters._
 import scala.util.control.NonFatal
 
 import org.apache.spark.sql.execution.{CodegenMode, CostMode, ExtendedMode, FormattedMode, SimpleMode}
+import org.apache.spark.sql.streaming.Trigger
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.FilesBelow
@@ -39,10 +41,10 @@ class EncryptedSecrecySuite extends AnyFunSuite with EncryptedFixture {
 
   private def directory(t: String): Path = EncryptedSession.warehouse.resolve(ns).resolve(t.split('.').last)
 
-  private def create(format: String, mode: String): String = {
+  private def create(format: String, mode: String, version: Int): String = {
     val t = newTable(format, "enc")
     run(
-      s"CREATE TABLE $t (id BIGINT, secret STRING) USING iceberg TBLPROPERTIES ('format-version' = '3', " +
+      s"CREATE TABLE $t (id BIGINT, secret STRING) USING iceberg TBLPROPERTIES ('format-version' = '$version', " +
         s"'encryption.key-id' = 'master', 'write.format.default' = '$format', 'write.delete.mode' = '$mode', " +
         s"'write.update.mode' = '$mode', 'write.merge.mode' = '$mode')"
     )
@@ -56,9 +58,13 @@ class EncryptedSecrecySuite extends AnyFunSuite with EncryptedFixture {
     run(s"UPDATE $t SET secret = concat(secret, '-u') WHERE id % 7 = 1")
     run(s"DELETE FROM $t WHERE id % 10 = 1")
     run(s"MERGE INTO $t USING (SELECT id FROM range(90, 110)) s ON $t.id = s.id WHEN MATCHED THEN DELETE")
+    upsert(t)
     run(s"SELECT count(secret), max(id) FROM $t WHERE id > 5")
     run(s"SELECT secret FROM $t WHERE id < 5 ORDER BY secret")
     val name = t.stripPrefix("enc.")
+    run(s"CALL enc.system.convert_equality_deletes('$name')")
+    run(s"CALL enc.system.create_changelog_view(table => '$name', changelog_view => 'changes_of_secrets')")
+    run("SELECT count(DISTINCT secret) FROM changes_of_secrets")
     run(s"ALTER TABLE $t SET BLOOM INDEX (secret)")
     run(s"CALL enc.system.compute_table_stats(table => '$name')")
     run(s"CALL enc.system.rewrite_data_files(table => '$name', options => map('rewrite-all', 'true'))")
@@ -69,6 +75,14 @@ class EncryptedSecrecySuite extends AnyFunSuite with EncryptedFixture {
     }
     Seq("files", "all_files", "entries").foreach(table => run(s"SELECT * FROM $t.$table"))
   }
+
+  private def upsert(t: String): Unit =
+    session.table(t).where("id < 20").writeTo(t).option("upsert-keys", "id").append()
+
+  private def stream(from: String, to: String): Unit = session.readStream
+    .option("streaming-skip-overwrite-snapshots", "true").option("streaming-skip-delete-snapshots", "true")
+    .table(from).writeStream
+    .option("checkpointLocation", newDirectory().toString).trigger(Trigger.AvailableNow).toTable(to).awaitTermination()
 
   /** Changes a byte in the middle of a file, so that a query fails. */
   private def damage(file: Path): Unit = {
@@ -96,19 +110,26 @@ class EncryptedSecrecySuite extends AnyFunSuite with EncryptedFixture {
   test("values and keys are neither in the files of the warehouse, nor in logs, plans, errors and the event log") {
     val tables = texts.during(session) {
       val tables =
-        for (format <- Seq("parquet", "orc", "avro"); mode <- Seq("copy-on-write", "merge-on-read")) yield {
-          val t = create(format, mode)
+        for ((format, version) <- Seq("parquet" -> 3, "orc" -> 3, "avro" -> 3, "parquet" -> 4)) yield {
+          val t = create(format, if (version == 4 || format == "orc") "copy-on-write" else "merge-on-read", version)
           change(t)
           t
         }
       tables.foreach { t =>
         assert(session.sql(s"SELECT secret FROM $t WHERE id = 2").head.getString(0) == s"${Marker}2")
       }
-      tables
+      val target = create("avro", "merge-on-read", version = 3)
+      stream(tables.head, target)
+      tables :+ target
     }
-    val keys = tables.flatMap(EncryptedSession.keysOf)
-    assert(keys.size > 20)
-    val search = new SecretSearch(Marker +: keys.flatMap(key => formsOf(key.key) ++ formsOf(decoded(key.encode))))
+    val (files, metadata) = (tables.flatMap(EncryptedSession.keysOf), tables.flatMap(EncryptedSession.metadataKeysOf))
+    assert(files.size > 20 && metadata.size > 20)
+    val encrypting = TestKeys.wrapped.asScala.toVector ++ TestKeys.master.values
+    assert(encrypting.size >= tables.size + TestKeys.master.size)
+    val keys = files ++ metadata
+    val search = new SecretSearch(
+      Marker +: (keys.flatMap(key => formsOf(key.key) ++ formsOf(decoded(key.encode))) ++ encrypting.flatMap(formsOf))
+    )
     assert(search.isIn(s"a${Marker}b") && search.isIn(formsOf(keys.last.key).last) && !search.isIn("GeheimnisAB"))
     texts.during(session)(tables.foreach { t =>
       FilesBelow.of(directory(t)).filter(_.toString.contains("/data/")).foreach(damage)

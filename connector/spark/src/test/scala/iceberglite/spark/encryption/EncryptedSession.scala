@@ -10,6 +10,8 @@ import iceberglite.scan.TableScan
 import iceberglite.spark.table.SparkTable
 import iceberglite.spark.{SharedSession, SparkCatalog}
 import iceberglite.spec.expr.Expression.AlwaysTrue
+import iceberglite.table.Table
+import iceberglite.tree.TreeReader
 
 /**
  * A session with the catalogs `enc` of iceberg-lite and `encice` of Apache Iceberg on the same warehouse, with the same
@@ -47,14 +49,28 @@ object EncryptedSession {
     session
   }
 
-  /** Returns the keys of the live data and delete files of all snapshots of a table. */
-  def keysOf(name: String): Vector[FileKey] = {
+  private def load(name: String): Table = {
     val Array(catalogName, namespace, table) = name.split('.')
     val catalog = session.sessionState.catalogManager.catalog(catalogName).asInstanceOf[TableCatalog]
-    val loaded = catalog.loadTable(Identifier.of(Array(namespace), table)).asInstanceOf[SparkTable].table
+    catalog.loadTable(Identifier.of(Array(namespace), table)).asInstanceOf[SparkTable].table
+  }
+
+  /** Returns the keys of the live data and delete files of all snapshots of a table. */
+  def keysOf(name: String): Vector[FileKey] = {
+    val loaded = load(name)
     loaded.metadata.snapshots.flatMap { snapshot =>
       TableScan(loaded.tree(), Some(snapshot), AlwaysTrue, caseSensitive = true).plan().tasks
         .flatMap(task => task.file +: task.deletes.map(_.file)).flatMap(FileKey.of)
     }.distinct
+  }
+
+  /** Returns the keys of the manifest lists or roots, the manifests and the statistics files of a table. */
+  def metadataKeysOf(name: String): Vector[FileKey] = {
+    val loaded = load(name)
+    val keys = loaded.tree().keys.get
+    val lists = loaded.metadata.snapshots.flatMap(keys.manifestListKey)
+    val manifests = loaded.metadata.snapshots.flatMap(new TreeReader(loaded.io, loaded.metadata).manifests)
+    val ofManifests = manifests.flatMap(m => m.keyMetadata.map(FileKey.decode(m.path, _)))
+    (lists ++ ofManifests ++ loaded.metadata.statistics.map(keys.statisticsKey)).distinct
   }
 }

@@ -1,7 +1,8 @@
 package iceberglite.spark.encryption
 
 import java.nio.ByteBuffer
-import java.util.{Map => JavaMap}
+import java.util.{Map => JavaMap, Queue => JavaQueue}
+import java.util.concurrent.ConcurrentLinkedQueue
 
 import scala.collection.JavaConverters._
 
@@ -16,8 +17,10 @@ import iceberglite.spec.IcebergError.InvalidArgument
 
 /** The master keys of the tests. */
 object TestKeys {
-  val master: Map[String, Array[Byte]] =
-    Map("master" -> "0123456789abcdef".getBytes("US-ASCII"), "other" -> "fedcba9876543210".getBytes("US-ASCII"))
+  val master: Map[String, Array[Byte]] = Map("master" -> AesGcm.randomBytes(16), "other" -> AesGcm.randomBytes(16))
+
+  /** The key encryption keys that the service has wrapped. */
+  val wrapped: JavaQueue[Array[Byte]] = new ConcurrentLinkedQueue
 
   /** Whether the key management service fails. */
   @volatile var isDown = false
@@ -32,7 +35,10 @@ final class TestKeys extends KeyManagement {
     new AesGcm(TestKeys.master.getOrElse(id, throw InvalidArgument("encryption.key-id", id, "There is no such key")))
   }
 
-  override def wrapKey(key: Array[Byte], id: String): Array[Byte] = cipher(id).encrypt(key, Array.emptyByteArray)
+  override def wrapKey(key: Array[Byte], id: String): Array[Byte] = {
+    TestKeys.wrapped.add(key.clone)
+    cipher(id).encrypt(key, Array.emptyByteArray)
+  }
 
   override def unwrapKey(wrapped: Array[Byte], id: String): Array[Byte] =
     cipher(id).decrypt(wrapped, Array.emptyByteArray).get

@@ -49,6 +49,10 @@ class SpatialFunctionsSuite extends AnyFunSuite with WriteFixture {
       "01E9030000000000000000F03F00000000000000400000000000000840")
     assert(value("hex(st_point(1, 2.5))") == value("hex(st_geomfromtext('POINT(1 2.5)'))"))
     assert(value("st_astext(st_box(-1, 0, 2.5, 3))") == "POLYGON ((-1 0, 2.5 0, 2.5 3, -1 3, -1 0))")
+    assert(value("st_astext(st_geomfromtext('POINT (5 NaN)'))") == "POINT EMPTY")
+    assert(value("st_astext(st_geomfromtext('POINT Z (1 2 NaN)'))") == "POINT (1 2)")
+    assert(value("st_astext(st_geomfromtext('LINESTRING Z (1 2 NaN, 3 4 5)'))") == "LINESTRING Z(1 2 NaN, 3 4 5)")
+    assert(value("st_astext(st_point(double('NaN'), double('NaN')))") == "POINT EMPTY")
     // Big-endian WKB
     assert(value("st_astext(X'00000000013FF00000000000004000000000000000')") == "POINT (1 2)")
     val nulls = Seq("st_geomfromtext(NULL)", "st_astext(NULL)", "st_point(1, NULL)", "st_box(NULL, 1, 2, 3)") ++
@@ -148,6 +152,7 @@ class SpatialFunctionsSuite extends AnyFunSuite with WriteFixture {
     assert(failure("st_box(0, 0, 'NaN', 1)").contains("st_box"))
     assert(failure("st_box(0, 0, double('NaN'), 1)").contains("without NaN"))
     assert(failure("st_box(double('-Infinity'), 0, 1, 1)").contains("without NaN and infinity"))
+    assert(failure("st_point(1, double('-Infinity'))").contains("st_point"))
     assert(failure("st_point('a', 1)").contains("use st_point(x, y)"))
     assert(failure("st_astext('POINT (1 2)')").contains("use st_astext(geometry)"))
   }

@@ -155,7 +155,7 @@ class ToVariantSuite extends AnyFunSuite with VariantTables {
 
   test("values that no variant has, and sessions without the extensions, are rejected with the reason") {
     def failure(expression: String): String = messages(intercept[Exception](rows(s"SELECT $f($expression)")))
-    assert(failure("map(1, 2)").contains("map whose keys have the type int"))
+    assert(failure("map(1, 2)").contains("keys of the type int"))
     assert(failure("named_struct('a', 1, 'a', 2)").contains("several fields with the name a"))
     assert(failure("array(INTERVAL '1' DAY)").contains("interval day"))
     assert(failure("cast(X'FF' AS STRING)").contains("must be in UTF-8"))

@@ -88,12 +88,12 @@ object Encryption {
   /**
    * Rejects an encrypted table, for operations that would write unencrypted files or metadata without keys.
    *
-   * @param operation the operation, such as "a clone"
+   * @param operation the operation, with a preposition, such as "a clone of"
    * @throws Unsupported if the table is encrypted
    */
   def reject(metadata: TableMetadata, operation: String, advice: String): Unit =
     findEncryption(metadata).foreach { evidence =>
-      throw Unsupported(s"$operation of the encrypted table at ${metadata.location} ($evidence)", advice)
+      throw Unsupported(s"$operation the encrypted table at ${metadata.location} ($evidence)", advice)
     }
 
   /**

@@ -32,9 +32,9 @@ class EncryptionSuite extends AnyFunSuite {
     val snapshots = unencrypted.snapshots.init :+ unencrypted.snapshots.last.copy(keyId = Some("k"))
     Seq(unencrypted.copy(encryptionKeys = Vector(key)), unencrypted.copy(snapshots = snapshots)).foreach { table =>
       intercept[ValidationFailed](Encryption.keyIdOf(table))
-      intercept[Unsupported](Encryption.reject(table, "a clone", "Do something else"))
+      intercept[Unsupported](Encryption.reject(table, "a clone of", "Do something else"))
     }
-    Encryption.reject(unencrypted, "a clone", "Do something else")
+    Encryption.reject(unencrypted, "a clone of", "Do something else")
   }
 
   test("the key of a table cannot be set later, changed or removed", MetadataRules.encryption) {

@@ -6,9 +6,11 @@ import java.util.Locale
 
 import scala.util.control.NonFatal
 
+import org.apache.spark.memory.SparkOutOfMemoryError
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.connector.read.{HasPartitionKey, InputPartition}
 
+import iceberglite.data.FileFaults
 import iceberglite.encryption.FileKey
 import iceberglite.scan.CommitChange
 import iceberglite.scan.deletes.DeleteFile
@@ -56,7 +58,8 @@ private[iceberglite] object FileTask {
 
   /**
    * Runs `read`. Errors other than interrupts and [[IcebergError]]s become an [[UnreadableFile]] with the path of the
-   * file. The role in an [[UnreadableFile]] contains the name of the table.
+   * file, also if the file makes Spark's reader request more memory than available; see [[FileFaults.unreadable]]. The
+   * role in an [[UnreadableFile]] contains the name of the table.
    */
   def withErrorContext[A](task: FileTask, tableName: String)(read: => A): A =
     try read
@@ -68,6 +71,11 @@ private[iceberglite] object FileTask {
       case e: IcebergError => throw e
       case e @ (_: InterruptedException | _: InterruptedIOException | _: ClosedByInterruptException) => throw e
       case NonFatal(e) => throw UnreadableFile(task.path, role(tableName), reason(e), Some(e))
+      case e: SparkOutOfMemoryError => throw e
+      case e: Throwable => FileFaults.unreadable(task.path, e) match {
+          case e: UnreadableFile => throw e.copy(role = role(tableName), reason = withAdvice(e.reason))
+          case other => throw other
+        }
     }
 
   private def withAdvice(reason: String): String =
