@@ -1,4 +1,5 @@
 -- A Bloom index skips files of point queries, and returns the same rows.
+-- proves: statistics/bloom-index
 CREATE TABLE events (id BIGINT, tag STRING, at DATE) USING iceberg;
 
 INSERT INTO events VALUES (1, 'a', DATE'2024-01-01'), (100, 'b', DATE'2024-01-02');

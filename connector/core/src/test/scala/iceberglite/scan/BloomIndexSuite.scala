@@ -7,6 +7,7 @@ import org.scalacheck.rng.Seed
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.Fuzz
+import iceberglite.conformance.StatisticsRules
 import iceberglite.data.{Record, RecordGenerators, RecordValues}
 import iceberglite.maintenance.{ComputeBloomIndex, ComputeTableStatistics, FileFilterJob, FileFilters}
 import iceberglite.puffin.BloomFilter
@@ -223,7 +224,10 @@ class BloomIndexSuite extends AnyFunSuite with BloomIndexFixture {
       assert(n(7) == Set(a.path, b.path) && n(8) == Set(c.path) && n(9).isEmpty)
     }
 
-  test("a damaged, truncated or missing statistics file, and invalid properties, never lose a row") {
+  test(
+    "a damaged, truncated or missing statistics file, and invalid properties, never lose a row",
+    StatisticsRules.bloomIndex
+  ) {
     val t = new Indexed(Vector(id, name), "id,name")
     val files = (0 until 8).map(i => t.ids((0 until 20).map(_ * 8L + i): _*))
     t.actions.append(files: _*)

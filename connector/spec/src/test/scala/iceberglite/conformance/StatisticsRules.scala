@@ -154,4 +154,11 @@ object StatisticsRules extends RuleBook("statistics", "Puffin, deletion vectors 
     PartitionFile,
     "A partition statistics file can have any data file format."
   )("core/maintenance/PartitionStatisticsFiles.scala")
+
+  val bloomIndex: Rule = rule(
+    "bloom-index",
+    PuffinSpec,
+    "The Bloom index is in blobs of a type of its own, which the metadata does not list and other engines ignore. A " +
+      "query opens only the files that may contain a key, and no row is lost if the blobs are missing or damaged."
+  )("core/puffin/BloomIndexBlob.scala", "core/scan/BloomIndex.scala")
 }

@@ -11,6 +11,7 @@ import org.apache.iceberg.spark.Spark3Util
 import org.apache.spark.sql.SparkSession
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.conformance.StatisticsRules
 import iceberglite.puffin.PuffinFile
 import iceberglite.spark.{IcebergTable, SharedSession, SparkCatalog}
 import iceberglite.spark.read.planning.OpenedFiles
@@ -66,7 +67,10 @@ class BloomIndexSuite extends AnyFunSuite with StatementFixture {
 
   private def localPath(file: StatisticsFile): Path = Paths.get(file.statisticsPath.replaceFirst("^file:/*", "/"))
 
-  test("a point query and a join with few keys open only the files that may contain a key") {
+  test(
+    "a point query and a join with few keys open only the files that may contain a key",
+    StatisticsRules.bloomIndex
+  ) {
     val settings = SharedSession.catalogConf(
       "indexed",
       classOf[SparkCatalog].getName,
@@ -237,7 +241,10 @@ class BloomIndexSuite extends AnyFunSuite with StatementFixture {
     assert(planned(s"SELECT * FROM $t WHERE id = 17") <= 3 && count(t, "id = 17") == 1)
   }
 
-  test("Apache Iceberg reads, writes and expires a table with the index, and reads the footer of its file") {
+  test(
+    "Apache Iceberg reads, writes and expires a table with the index, and reads the footer of its file",
+    StatisticsRules.bloomIndex
+  ) {
     val t = scattered(4)
     indexed(t)
     val file = statistics(t)
