@@ -34,6 +34,21 @@ class DeferredDeletionSuite extends AnyFunSuite {
     }
   }
 
+  /** Clean-up in the background, whose deletions wait until a caller waits for them. */
+  final private class AwaitedDeletes(store: Store, io: SlowDeletes) extends CommitCleanup {
+
+    /** The numbers of metadata files when callers began to wait. */
+    var filesAtWait: Vector[Int] = Vector.empty
+
+    override def run(what: String)(work: => Unit): Unit = CommitCleanup.Background.run(what)(work)
+
+    override def await(): Unit = {
+      filesAtWait :+= metadataFiles(store).size
+      io.mayDelete.countDown()
+      CommitCleanup.Background.await()
+    }
+  }
+
   private def append(table: Table, path: String): Table =
     table.transaction(Map.empty, background).add(new FastAppend(Vector(file(s"${table.location}/data/$path")))).commit()
 
@@ -49,10 +64,10 @@ class DeferredDeletionSuite extends AnyFunSuite {
     test(s"commits do not wait for the deletion of metadata files, but closing does (${fixture.kind})", tags: _*) {
       fixture.withStore { store =>
         val io = new SlowDeletes(store.files)
-        val catalog = fixture.open(store, io, background)
+        val deletes = new AwaitedDeletes(store, io)
+        val catalog = fixture.open(store, io, environment.copy(cleanup = deletes))
         val table = fill(catalog)
-        assert(metadataFiles(store).size == 4)
-        io.mayDelete.countDown()
+        assert(metadataFiles(store).size == 4 && deletes.filesAtWait.isEmpty)
         catalog.close()
         val log = table.metadata.metadataLog.map(_.metadataFile)
         assert(metadataFiles(store) == log.toSet + table.metadataLocation)
@@ -62,18 +77,11 @@ class DeferredDeletionSuite extends AnyFunSuite {
     test(s"a purge waits for the deletion of metadata files, and leaves no file (${fixture.kind})", tags: _*) {
       fixture.withStore { store =>
         val io = new SlowDeletes(store.files)
-        val catalog = fixture.open(store, io, background)
+        val deletes = new AwaitedDeletes(store, io)
+        val catalog = fixture.open(store, io, environment.copy(cleanup = deletes))
         fill(catalog)
-        val purging = new Thread(() => {
-          catalog.drop(Id, purge = true)
-          ()
-        })
-        purging.start()
-        purging.join(100)
-        assert(purging.isAlive && metadataFiles(store).size == 4)
-        io.mayDelete.countDown()
-        purging.join(60000)
-        assert(!purging.isAlive && metadataFiles(store).isEmpty)
+        catalog.drop(Id, purge = true)
+        assert(deletes.filesAtWait.headOption.contains(4) && metadataFiles(store).isEmpty)
         catalog.close()
       }
     }

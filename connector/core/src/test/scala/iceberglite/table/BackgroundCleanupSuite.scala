@@ -65,8 +65,11 @@ class BackgroundCleanupSuite extends AnyFunSuite {
       })
       assert(begun.await(60, TimeUnit.SECONDS))
       awaiting.start()
+      // A thread that an interrupt wakes up ends, or waits again.
+      while (awaiting.isAlive && awaiting.getState != Thread.State.WAITING) Thread.onSpinWait()
+      assert(awaiting.isAlive && done.isEmpty)
       mayEnd.countDown()
-      awaiting.join(60000)
+      awaiting.join()
       assert(names == Seq("second", "interrupted=true"))
     }
   }
