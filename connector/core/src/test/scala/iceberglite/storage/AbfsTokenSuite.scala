@@ -57,12 +57,12 @@ final private class StubAbfs(content: Array[Byte]) extends AutoCloseable {
   override def close(): Unit = server.stop(0)
 }
 
-/** Renews the signature of the request's account, and lets the server accept only the new signature. */
+/** Returns the signature that the server accepts. It expires when the clock moves, so that it is soon renewed again. */
 class AbfsSource extends CredentialSource {
-  override def renew(request: String): VendedSettings = {
-    AbfsSource.server.valid = "second"
-    VendedSettings(Map("adls.sas-token.account" -> "sv=1&sig=second"), Some(request.toLong))
-  }
+  override def renew(request: String): VendedSettings = VendedSettings(
+    Map("adls.sas-token.account" -> s"sv=1&sig=${AbfsSource.server.valid}"),
+    Some(System.currentTimeMillis + 1)
+  )
 }
 
 private object AbfsSource {
@@ -111,15 +111,15 @@ class AbfsTokenSuite extends AnyFunSuite {
 
   test("an open file continues with the renewed signature when the first one has expired") {
     withServer { server =>
-      // Half of the lifetime is over after a second.
-      val expiresMs = System.currentTimeMillis + 2000
-      val later = (System.currentTimeMillis + 3600000).toString
-      val renewed = io(server, CredentialRenewal.settings("lite.db.t", classOf[AbfsSource], later, expiresMs))
+      val expired = System.currentTimeMillis
+      val renewed = io(server, CredentialRenewal.settings("lite.db.t", classOf[AbfsSource], "", expired))
       val in = renewed.open(path)
       try {
         assert(in.readNBytes(requestBytes).toSeq == content.toSeq.take(requestBytes))
         assert(server.accepted.asScala.toSet == Set("first"))
-        while (System.currentTimeMillis < expiresMs) Thread.sleep(50)
+        server.valid = "second"
+        val changed = System.currentTimeMillis
+        while (System.currentTimeMillis <= changed) Thread.onSpinWait()
         assert(in.readAllBytes().toSeq == content.toSeq.drop(requestBytes))
       } finally in.close()
       assert(server.accepted.asScala.toSet == Set("first", "second"))
