@@ -7,7 +7,7 @@ import iceberglite.spec.types.{Literal, NestedField}
 import iceberglite.spec.types.Literal.IntLiteral
 import iceberglite.spec.types.Type.StructType
 import iceberglite.storage.FileIO
-import iceberglite.tree.{DataFileFields, FilePart, PartFilter, PartitionSpecs, SnapshotFiles}
+import iceberglite.tree.{BoundedEntries, DataFileFields, FilePart, PartFilter, PartitionSpecs, SnapshotFiles}
 
 /** A column of a metadata table with one row for each manifest entry. */
 final private[inspect] case class EntryColumn(field: NestedField, value: ManifestEntry => Any)
@@ -89,7 +89,7 @@ final private[inspect] class PartRows(part: FilePart, io: FileIO, entryRows: Ent
     extends MetadataRows {
   override def bytes: Long = part.length
   override def estimatedRows: Long = part.estimatedLiveFiles
-  override def rows(): GroupRows = GroupRows(entryRows.of(cached.fold(part.entries(io))(_.entries(part))))
+  override def rows(): GroupRows = GroupRows(entryRows.of(BoundedEntries.of(part, io, cached)))
   override def forReading: MetadataRows = new PartRows(part.forReading, io, entryRows, None)
 }
 

@@ -1,6 +1,9 @@
 package iceberglite.tree
 
-/** Limits the memory for entries of parts that are read at the same time. */
+import iceberglite.spec.file.ManifestEntry
+import iceberglite.storage.FileIO
+
+/** Reads the entries of parts, and limits the memory for entries of parts that are read at the same time. */
 private[iceberglite] object BoundedEntries {
 
   /** The share of the heap that the entries of all parts may use if they are read from the cache. */
@@ -14,4 +17,8 @@ private[iceberglite] object BoundedEntries {
     val bytes = parts.iterator.map(EntrySizeEstimates.maxHeapBytes).sum
     if (bytes <= Runtime.getRuntime.maxMemory * HeapShare) Some(files) else None
   }
+
+  /** Returns the entries of a part. @param cached the files whose cached entries are used; absent to stream entries */
+  def of(part: FilePart, io: FileIO, cached: Option[SnapshotFiles]): Iterator[ManifestEntry] =
+    cached.fold(part.entries(io))(_.entries(part))
 }

@@ -142,16 +142,19 @@ class TableHealthSuite extends AnyFunSuite {
         }
         actions.commit(new RowDelta(Vector(equalityDeletes("early", files.head, (0, 1)))))
         files.grouped(15).foreach(group => actions.append(group: _*))
-        val chosen = random.shuffle(files).take(20)
+        val chosen = files.head +: random.shuffle(files.tail).take(19)
         val deletes =
-          if (version == FormatVersion.V3) actions.vectors("mem://t/data/v.puffin", chosen.map(_ -> Seq(1L, 2L)): _*)
+          if (version == FormatVersion.V3)
+            actions.vectors("mem://t/data/v.puffin", chosen.map(_ -> Seq(1L, 2L, 3L, 4L)): _*)
           else chosen.map(file => positionDeletes(s"${file.path}-deletes", file).copy(recordCount = 4)).toVector ++
+            (1 to 5).map(i => positionDeletes(s"${files.head.path}-deletes$i", files.head)) ++
             chosen.groupBy(_.partition).values.map(same => positionDeletes(s"${same.head.path}-of-many", same: _*))
         actions.commit(new RowDelta(deletes :+ equalityDeletes("late", files(1), (0, 1))))
         val table = actions.table
         val rewrite = options(table, "min-input-files" -> "2").rewrite(table.metadata)
         val expected = TableHealth.of(table, rewrite, 0L)
-        assert(expected.deletes.danglingFiles > 0 && expected.data.filesWithManyDeletes >= 0)
+        assert(expected.deletes.danglingFiles == 1 && expected.data.filesWithManyDeletes == chosen.size)
+        assert((expected.deletes.rewrite == FileReplacement.Empty) == (version == FormatVersion.V3))
         for (limits <- Seq(HealthLimits(1, 1000), HealthLimits(3, 2), HealthLimits(1000, 1), HealthLimits(5, 7)))
           assert(TableHealth.of(table, rewrite, 0L, limits = limits) == expected, s"$limits, seed ${Fuzz.seed + round}")
       }

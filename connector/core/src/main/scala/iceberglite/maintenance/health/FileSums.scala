@@ -57,7 +57,6 @@ final private[health] class FileSums(
       paths.foreach { range =>
         val step = new Step(sums, range, isFirst = range == paths.head)
         entries.chunks(deleteParts)(step.addDeletes)
-        step.endDeletes()
         entries.chunks(dataParts)(step.addData)
       }
       if (totals.filesOfManyDataFiles > 0) entries.chunks(deleteParts)(addDangling(sums, _))
@@ -129,20 +128,17 @@ final private[health] class FileSums(
         val path = file.onlyDataFile.map(hash)
         if (path.fold(isFirst)(contains)) {
           if (isNew) totals.addDelete(file, path.isDefined)
-          path.foreach(addDeletes(_, file))
-          if (deleteRules.isChosen(file))
-            sums.at(keyOf(file))(new PartitionFileSums)
-              .foreach(_.addDelete(file, path.filter(_ => deleteRules.isPerFile)))
+          val isChosen = deleteRules.isChosen(file)
+          val before = path.flatMap(deletesByPath.get)
+          path.foreach { hash =>
+            val deletes = DeletesOfFile(1, file.recordCountOrZero, sizeOf(file), isChosen)
+            deletesByPath(hash) = before.fold(deletes)(_ ++ deletes)
+          }
+          if (isChosen) sums.at(keyOf(file))(new PartitionFileSums)
+            .foreach(_.addDelete(file, isOfSameFile = before.exists(_.areRewritten)))
         }
       }
     }
-
-    private def addDeletes(path: Long, file: ContentFile): Unit = {
-      val deletes = DeletesOfFile(1, file.recordCountOrZero, sizeOf(file))
-      deletesByPath(path) = deletesByPath.get(path).fold(deletes)(_ ++ deletes)
-    }
-
-    def endDeletes(): Unit = sums.iterator.foreach(_._2.endDeletes())
 
     def addData(chunk: Seq[ManifestEntry]): Unit = {
       val ofTable = new TableFileSums
@@ -217,11 +213,10 @@ private object FileSums {
 
     /** Reads parts in parallel. @param add is called by several threads */
     def chunks(parts: Vector[FilePart])(add: Seq[ManifestEntry] => Unit): Unit = {
-      MetadataPool.map(parts)(part => entries(part).filter(_.isLive).grouped(ChunkEntries).foreach(add))
+      MetadataPool.map(parts)(part =>
+        BoundedEntries.of(part, io, cached).filter(_.isLive).grouped(ChunkEntries).foreach(add)
+      )
       ()
     }
-
-    private def entries(part: FilePart): Iterator[ManifestEntry] =
-      cached.fold(part.entries(io))(_.entries(part))
   }
 }

@@ -1,14 +1,17 @@
 package iceberglite.maintenance.health
 
-import scala.collection.mutable
-
 import iceberglite.maintenance.compact.RewriteOptions
 import iceberglite.spec.file.{Content, ContentFile, ManifestEntry}
 
-/** Sums of the delete files that apply only to one data file. @param records the number of deleted positions */
-final private[health] case class DeletesOfFile(files: Int, records: Long, bytes: Long) {
+/**
+ * Sums of the delete files that apply only to one data file.
+ *
+ * @param records the number of deleted positions
+ * @param areRewritten whether a rewrite considers one of the delete files
+ */
+final private[health] case class DeletesOfFile(files: Int, records: Long, bytes: Long, areRewritten: Boolean) {
   def ++(that: DeletesOfFile): DeletesOfFile =
-    DeletesOfFile(files + that.files, records + that.records, bytes + that.bytes)
+    DeletesOfFile(files + that.files, records + that.records, bytes + that.bytes, areRewritten || that.areRewritten)
 }
 
 /** Sums over all files. The class is not thread-safe. */
@@ -93,12 +96,8 @@ final private[health] class PartitionFileSums {
   var deleteFiles = 0L
   var deleteBytes = 0L
 
-  /** Those of the position delete files that were added without a path. */
-  var deleteFilesOfMany = 0L
-
-  /** The number of different paths of the position delete files, without those in `paths`. */
-  private var endedPaths = 0L
-  private var paths = Option.empty[mutable.HashSet[Long]]
+  /** The number of position delete files after the rewrite if each of them covers one data file. */
+  var deleteFilesPerDataFile = 0L
 
   /** @param deletedRatio the ratio of deleted rows, from 0 to 1 */
   def addData(entry: ManifestEntry, deletedRatio: Double, options: RewriteOptions): Unit = {
@@ -119,29 +118,18 @@ final private[health] class PartitionFileSums {
     minSequence = math.min(minSequence, entry.sequenceNumber.getOrElse(0L))
   }
 
-  /** Adds a position delete file. @param path the hash of the path of the only data file that it applies to */
-  def addDelete(file: ContentFile, path: Option[Long]): Unit = {
+  /**
+   * Adds a position delete file.
+   *
+   * @param isOfSameFile whether it applies only to a data file to which an added position delete file also applies, so
+   *   that a rewrite combines them
+   */
+  def addDelete(file: ContentFile, isOfSameFile: Boolean): Unit = {
     deleteFiles += 1
     deleteBytes += file.fileSizeInBytes
-    path match {
-      case Some(hash) =>
-        val known = paths.getOrElse(mutable.HashSet.empty[Long])
-        known += hash
-        paths = Some(known)
-      case None => deleteFilesOfMany += 1
-    }
+    if (!isOfSameFile) deleteFilesPerDataFile += 1
   }
 
-  /** Forgets the paths of the delete files that were added. No more delete files with these paths may be added. */
-  def endDeletes(): Unit = {
-    endedPaths = dataFilesWithDeletes
-    paths = None
-  }
-
-  /** The number of data files that are the only data file of a position delete file. */
-  def dataFilesWithDeletes: Long = endedPaths + paths.fold(0)(_.size)
-
-  /** Adds sums that have no [[endDeletes paths]] any more. */
   def ++=(that: PartitionFileSums): Unit = {
     smallFiles += that.smallFiles
     smallBytes += that.smallBytes
@@ -152,8 +140,7 @@ final private[health] class PartitionFileSums {
     minSequence = math.min(minSequence, that.minSequence)
     deleteFiles += that.deleteFiles
     deleteBytes += that.deleteBytes
-    deleteFilesOfMany += that.deleteFilesOfMany
-    endedPaths += that.dataFilesWithDeletes
+    deleteFilesPerDataFile += that.deleteFilesPerDataFile
   }
 
   /** Returns the data files that a rewrite replaces by the rules of [[iceberglite.maintenance.compact.FileGroup]]. */

@@ -27,17 +27,14 @@ final private[health] case class PositionDeleteRules(
     file.content == Content.PositionDeletes && !file.isDeletionVector &&
       (becomeVectors || options.isChosen(file.fileSizeInBytes))
 
-  /** Whether each new file or deletion vector covers one data file. */
-  def isPerFile: Boolean = becomeVectors || perDataFile
-
   /**
    * Returns the files of a partition that a rewrite would replace. They are counted only if the rewrite would write
    * deletion vectors, or fewer files than it replaces. If each new file covers one data file, a rewrite combines only
    * the delete files of the same data file.
    */
   def replacement(sum: PartitionFileSums): FileReplacement = {
-    val newFiles =
-      if (isPerFile) sum.dataFilesWithDeletes + sum.deleteFilesOfMany else options.outputFiles(sum.deleteBytes).toLong
+    val isPerFile = becomeVectors || perDataFile
+    val newFiles = if (isPerFile) sum.deleteFilesPerDataFile else options.outputFiles(sum.deleteBytes).toLong
     val improves = becomeVectors || newFiles < sum.deleteFiles
     if (sum.deleteFiles > 0 && improves && options.reasonFor(sum.deleteFiles, sum.deleteBytes).isDefined)
       FileReplacement(sum.deleteFiles, sum.deleteBytes, newFiles)
