@@ -11,7 +11,7 @@ import iceberglite.spec.metadata.{PartitionStatisticsFile, TableMetadata}
 import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.Literal
 import iceberglite.storage.FileIO
-import iceberglite.tree.{BoundedSums, FilePart, MetadataPool, SnapshotFiles}
+import iceberglite.tree.{BoundedEntries, BoundedSums, FilePart, MetadataPool, SnapshotFiles}
 
 /**
  * The rows of the partitions whose files a group of parts of a metadata tree (manifests in format versions 1 to 3)
@@ -21,8 +21,8 @@ import iceberglite.tree.{BoundedSums, FilePart, MetadataPool, SnapshotFiles}
  * @param columns the columns of the metadata table
  * @param times the commit times of the snapshots by their ids, in milliseconds since 1970
  * @param cached the snapshot whose cached entries are used; absent on executors, which do not cache parts
- * @param maxPartitions the maximum number of partitions whose sums are in memory; by default, it depends on the heap of
- *   the JVM that produces the rows
+ * @param maxPartitions the maximum number of partitions whose sums are in memory, at least 2; by default, it depends on
+ *   the heap of the JVM that produces the rows
  */
 final private[inspect] class PartitionRows(
     parts: Vector[FilePart],
@@ -44,8 +44,9 @@ final private[inspect] class PartitionRows(
 
   override def rows(): GroupRows = {
     val selection = new RequestedRows(columns, request)
-    val limit = maxPartitions()
-    val passes = BoundedSums.passes[Key, PartitionSums](limit)(read(_, limit.toLong))
+    // One half is for the sums of a pass, and the other one for those of the parts that are read at the same time.
+    val half = math.max(1, maxPartitions() / 2)
+    val passes = BoundedSums.passes[Key, PartitionSums](half)(read(_, half.toLong))
     GroupRows(passes.flatMap(_.iterator).flatMap { case ((specId, key), sum) =>
       val values = if (partition.isEmpty) sum.values else Vector(PartitionStruct.row(key), specId) ++ sum.values
       selection(values)
@@ -89,7 +90,7 @@ final private[inspect] class PartitionRows(
   }
 
   private def entries(part: FilePart): Iterator[(Key, ManifestEntry)] =
-    cached.fold(part.entries(io))(_.entries(part)).filter(_.isLive).map { e =>
+    BoundedEntries.of(part, io, cached).filter(_.isLive).map { e =>
       (e.file.specId, partition.values(e.file.specId, e.file.partition)) -> e
     }
 }
