@@ -32,7 +32,8 @@ private[iceberglite] object HashRange {
 
 /**
  * The sums of one pass over values with keys. If there are too many keys, the pass drops the sums of a half of its
- * keys, which a later pass over the same values adds up; see [[BoundedSums.passes]]. The class is not thread-safe.
+ * keys, which a later pass over the same values adds up; see [[BoundedSums.passes]]. The class is not thread-safe,
+ * except that other threads may call [[keeps]] while one thread adds sums.
  *
  * @param start the hash values of the keys that the pass begins with
  * @param maxKeys the maximum number of keys whose sums are kept
@@ -45,7 +46,10 @@ final private[iceberglite] class BoundedSums[K, V](start: HashRange, maxKeys: In
   /** Whether this is the first pass over the values. */
   def isFirstPass: Boolean = start == HashRange.All
 
-  /** Whether this pass sums the values of a key. The result may change from true to false when a value is added. */
+  /**
+   * Whether this pass sums the values of a key. The result may change from true to false when a value is added. Another
+   * thread may notice this late, and compute a sum that [[at]] does not accept.
+   */
   def keeps(key: K): Boolean = range.contains(BoundedSums.hash(key))
 
   /**
