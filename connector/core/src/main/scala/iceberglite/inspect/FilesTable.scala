@@ -64,7 +64,7 @@ sealed private[inspect] trait FileScope {
    * Returns the metadata trees of these snapshots, each with its parts (manifests in format versions 1 to 3). A part of
    * several snapshots is returned only once.
    */
-  protected def trees(table: Table, snapshot: Option[Snapshot]): Vector[(SnapshotFiles, Vector[FilePart])]
+  protected def trees(table: Table, snapshot: Option[Snapshot]): Iterator[(SnapshotFiles, Vector[FilePart])]
 
   /**
    * Returns the parts with the entries that a metadata table shows, each part with a snapshot that has it. A part that
@@ -75,25 +75,33 @@ sealed private[inspect] trait FileScope {
       snapshot: Option[Snapshot],
       contents: Seq[ManifestContent],
       layout: EntryLayout
-  ): Vector[(SnapshotFiles, FilePart)] = trees(table, snapshot).flatMap { case (files, parts) =>
-    (parts ++ layout.partsBesides(files)).filter(p => contents.contains(p.content)).map(files -> _)
+  ): Vector[(SnapshotFiles, FilePart)] = {
+    val tree = table.tree()
+    trees(table, snapshot).flatMap { case (files, parts) =>
+      // `files` has all parts of the snapshot. The copy has not read them, so that shared parts are in memory only once.
+      val copy = MetadataTree.at(files.snapshot, tree)
+      (parts ++ layout.partsBesides(files)).filter(p => contents.contains(p.content)).map(copy -> _)
+    }.toVector
   }
 }
 
 private[inspect] object FileScope {
   case object OneSnapshot extends FileScope {
-    override protected def trees(table: Table, snapshot: Option[Snapshot]): Vector[(SnapshotFiles, Vector[FilePart])] =
-      snapshot.toVector.map(MetadataTree.at(_, table.tree())).map(files => files -> files.parts)
+    override protected def trees(
+        table: Table,
+        snapshot: Option[Snapshot]
+    ): Iterator[(SnapshotFiles, Vector[FilePart])] =
+      snapshot.iterator.map(MetadataTree.at(_, table.tree())).map(files => files -> files.parts)
   }
 
   case object AllSnapshots extends FileScope {
     override protected def trees(
         table: Table,
         snapshot: Option[Snapshot]
-    ): Vector[(SnapshotFiles, Vector[FilePart])] = {
+    ): Iterator[(SnapshotFiles, Vector[FilePart])] = {
       val seen = new SeenParts
       val tree = table.tree()
-      table.metadata.snapshots.map { s =>
+      table.metadata.snapshots.iterator.map { s =>
         val files = MetadataTree.at(s, tree)
         files -> files.reachable(seen).parts
       }
