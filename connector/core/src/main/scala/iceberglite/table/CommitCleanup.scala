@@ -39,12 +39,6 @@ trait CommitCleanup {
 
 object CommitCleanup {
 
-  /** Runs the work in the calling thread, so that each commit waits for its clean-up. */
-  object InCommit extends CommitCleanup {
-    override def run(what: String)(work: => Unit): Unit = Cleanup.quietly(what)(work)
-    override def await(): Unit = ()
-  }
-
   private val Threads = 2
 
   /**

@@ -84,7 +84,7 @@ final class History(settings: Settings, works: Int => Seq[Work] = _ => Work.all)
       random: Random,
       skewMs: Long,
       sleep: Long => Unit = _ => (),
-      cleanup: CommitCleanup = CommitCleanup.InCommit
+      cleanup: CommitCleanup = CleanupInCommit
   ): Environment = Environment(
     // One in 20 clock readings is up to 30 s too early.
     () => simulation.wallMs + skewMs - (if (random.nextInt(20) == 0) random.nextInt(30000).toLong else 0L),
@@ -109,7 +109,7 @@ final class History(settings: Settings, works: Int => Seq[Work] = _ => Work.all)
       if (number % 2 == 0) None
       else Some(new DeferredCleanup(new Random(settings.seed * 37 + number), () => caller.isDead))
     private val clock =
-      environment(random, random.nextInt(40000) - 20000L, caller.sleep, deferred.getOrElse(CommitCleanup.InCommit))
+      environment(random, random.nextInt(40000) - 20000L, caller.sleep, deferred.getOrElse(CleanupInCommit))
     private val committer = catalog.open(caller, io, clock)
     private var seen: Option[Table] = None
 

@@ -18,7 +18,7 @@ object TestTables {
   )
 
   /** An environment that never waits, and in which a commit returns after its clean-up. */
-  val environment: Environment = Environment.system.copy(sleep = _ => (), cleanup = CommitCleanup.InCommit)
+  val environment: Environment = Environment.system.copy(sleep = _ => (), cleanup = CleanupInCommit)
 
   def unpartitioned(properties: (String, String)*): TableCreation =
     TableCreation(schema, properties = properties.toMap)
