@@ -34,6 +34,6 @@ final class ResolveStreamedColumns(session: SparkSession) extends Rule[LogicalPl
   private def columnsOf(table: SparkTable, options: CaseInsensitiveStringMap): Option[StreamedColumns] =
     StreamOptions.schemaTracking(options).map { location =>
       val tracking = new SchemaTracking(location, session.sessionState.newHadoopConf())
-      StreamedColumns.Tracked(location, tracking.recorded(table.table.name, table.table.metadata).map(_.columns.schema))
+      StreamedColumns.Tracked(tracking.recorded(table.table.name, table.table.metadata).map(_.columns.schema))
     }.orElse(StreamOptions.schemaId(options).map(StreamedColumns.OfSchema))
 }

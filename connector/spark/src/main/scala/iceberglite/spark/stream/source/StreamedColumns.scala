@@ -50,10 +50,9 @@ private[iceberglite] object StreamedColumns {
   /**
    * The columns that a query with the option `schema-tracking` has recorded, whatever columns the table has now.
    *
-   * @param location the value of the option
    * @param recorded absent if no query has started yet; then the current columns are read
    */
-  final case class Tracked(location: String, recorded: Option[Schema]) extends StreamedColumns {
+  final case class Tracked(recorded: Option[Schema]) extends StreamedColumns {
     override def read(travel: TimeTravel, table: TableMetadata): Schema = recorded.getOrElse(travel.schema(table))
 
     /** The columns of the table: only a query that has recorded no columns compares them with those that it reads. */

@@ -8,22 +8,10 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.spark.conf.TimeTravel
 import iceberglite.spark.rules.LoadMicroBatchTable
 import iceberglite.spark.table.SparkTable
-import iceberglite.table.{Change, Committer, Table, TableIdentifier, TableVersion}
+import iceberglite.table.{CountingCommitter, Table}
 
 /** Tests how often the table of a sink is loaded for a micro-batch, whose plan Spark analyses several times. */
 class MicroBatchLoadSuite extends AnyFunSuite with EpochFixture {
-
-  final private class CountingCommitter(catalog: Committer) extends Committer {
-    var loads = 0
-
-    override def load(id: TableIdentifier): TableVersion = {
-      loads += 1
-      catalog.load(id)
-    }
-
-    override def commit(id: TableIdentifier, base: Option[TableVersion], change: Change): TableVersion =
-      catalog.commit(id, base, change)
-  }
 
   test("a micro-batch loads its table once, however often its plan is analysed") {
     val name = newTable()

@@ -10,7 +10,17 @@ import iceberglite.spec.IcebergError.{InvalidArgument, NotFound, ValidationFaile
 import iceberglite.spec.ObjectKind
 import iceberglite.spec.TestMetadata._
 import iceberglite.spec.metadata.SnapshotRef
-import iceberglite.table.{Actions, Change, Committer, StreamConsumer, Table, TableIdentifier, TableVersion, TestTables}
+import iceberglite.table.{
+  Actions,
+  Change,
+  Committer,
+  CountingCommitter,
+  StreamConsumer,
+  Table,
+  TableIdentifier,
+  TableVersion,
+  TestTables
+}
 import iceberglite.table.action.{ExpireOptions, ExpireSnapshots, SetRef}
 import iceberglite.tree.ManifestCache
 
@@ -19,21 +29,6 @@ import iceberglite.tree.ManifestCache
  * is the search for new commits at a trigger.
  */
 class StreamTableSuite extends AnyFunSuite {
-
-  /** Counts the requests to another catalog. */
-  final private class CountingCommitter(catalog: Committer) extends Committer {
-    var requests = 0
-
-    override def load(id: TableIdentifier): TableVersion = {
-      requests += 1
-      catalog.load(id)
-    }
-
-    override def commit(id: TableIdentifier, base: Option[TableVersion], change: Change): TableVersion = {
-      requests += 1
-      catalog.commit(id, base, change)
-    }
-  }
 
   test("each poll sends one request to the catalog, and a snapshot that is already loaded needs no request") {
     val actions = new Actions(TestTables.unpartitioned())
