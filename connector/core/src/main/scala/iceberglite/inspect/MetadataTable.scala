@@ -51,7 +51,7 @@ trait MetadataTable {
   /** Returns the requested rows, which this JVM produces. */
   final def select(table: Table, snapshot: Option[Snapshot], request: RowRequest): Iterator[MetadataRow] =
     groups(table, snapshot, request) match {
-      case Some(all) => all.iterator.flatMap(_.rows())
+      case Some(all) => MetadataRows.combined(all).iterator.flatMap(_.rows())
       case None =>
         val selection = new RequestedRows(schema(table), request)
         rows(table, snapshot).flatMap(row => selection(row.values))

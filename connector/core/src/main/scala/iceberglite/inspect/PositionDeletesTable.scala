@@ -5,7 +5,7 @@ import scala.collection.mutable
 import iceberglite.data.{DataFormats, DataSource, PositionDeleteFiles}
 import iceberglite.puffin.{DeletionVector, DeletionVectorFiles}
 import iceberglite.spec.FormatVersion
-import iceberglite.spec.file.{Content, ContentFile, ManifestContent, Metrics}
+import iceberglite.spec.file.{Content, ContentFile, ManifestContent}
 import iceberglite.spec.metadata.Snapshot
 import iceberglite.spec.schema.{MetadataColumns, Schema}
 import iceberglite.spec.types.NestedField
@@ -60,7 +60,7 @@ final private[inspect] case class PositionDeletePart(
 ) {
   def files: Iterator[ContentFile] = {
     val selection = new RequestedRows(columns.schema, request)
-    cached.fold(part.entries(io))(_.entries(part))
+    BoundedEntries.of(part, io, cached)
       .filter(e => e.isLive && e.file.content == Content.PositionDeletes).map(_.file)
       .filter(columns.mightMatch(_, request, selection))
   }
@@ -78,25 +78,28 @@ final private[inspect] case class DeleteFileRange(first: Long, files: Int, bytes
   def +(file: ContentFile): DeleteFileRange =
     DeleteFileRange(first, files + 1, bytes + DeleteFileRange.sizeOf(file), rows + file.recordCountOrZero)
 
-  def isFull(maxFiles: Int): Boolean = bytes >= DeleteFileRange.MaxBytes || files >= maxFiles
+  /** The number of the first file after the range. */
+  def end: Long = first + files
+
+  /** Returns this range with the one that follows it. */
+  def ++(next: DeleteFileRange): DeleteFileRange =
+    DeleteFileRange(first, files + next.files, bytes + next.bytes, rows + next.rows)
 }
 
 private[inspect] object DeleteFileRange {
   private val MaxBytes = 8L << 20
 
-  /** The maximum number of files, whose manifest entries are in memory while the positions are read. */
-  private val MaxFiles = 1 << 14
-
   private def sizeOf(file: ContentFile): Long = file.contentSizeInBytes.getOrElse(file.fileSizeInBytes)
 
-  def divide(files: Iterator[ContentFile], maxFiles: Int = MaxFiles): Vector[DeleteFileRange] = {
+  /** Divides files into ranges, each of which ends when it has `maxBytes` bytes. */
+  def divide(files: Iterator[ContentFile], maxBytes: Long = MaxBytes): Vector[DeleteFileRange] = {
     val full = Vector.newBuilder[DeleteFileRange]
     var current = DeleteFileRange(0, 0, 0, 0)
     files.foreach { file =>
       current += file
-      if (current.isFull(maxFiles)) {
+      if (current.bytes >= maxBytes) {
         full += current
-        current = DeleteFileRange(current.first + current.files, 0, 0, 0)
+        current = DeleteFileRange(current.end, 0, 0, 0)
       }
     }
     (if (current.files == 0) full else full += current).result()
@@ -165,14 +168,23 @@ private object PositionDeleteColumns {
   val FileValues = 3
 }
 
-/** The rows of a range of position delete files and deletion vectors. */
-final private[inspect] class PositionDeleteRows(source: PositionDeletePart, range: DeleteFileRange)
-    extends MetadataRows {
+/** The rows of a range of position delete files and deletion vectors. Only one of these files is in memory at a time. */
+final private[inspect] class PositionDeleteRows(
+    private val source: PositionDeletePart,
+    private val range: DeleteFileRange
+) extends MetadataRows {
   import source.{columns, io, request}
 
   override def bytes: Long = range.bytes
   override def estimatedRows: Long = range.rows
   override def forReading: MetadataRows = new PositionDeleteRows(source.forReading, range)
+
+  /** Ranges of the same part are combined, because each group reads the part. */
+  override private[inspect] def followedBy(next: MetadataRows): Option[MetadataRows] = next match {
+    case that: PositionDeleteRows if (that.source eq source) && that.range.first == range.end =>
+      Some(new PositionDeleteRows(source, range ++ that.range))
+    case _ => None
+  }
 
   override def rows(): GroupRows = new GroupRows {
     private val files = filesOfRange
@@ -185,19 +197,19 @@ final private[inspect] class PositionDeleteRows(source: PositionDeletePart, rang
 
     override def next(): MetadataRow = if (hasNext) current.get.next() else Iterator.empty.next()
 
-    override def close(): Unit = current.foreach(_.close())
+    /** Closes the files. The part is read to its end, because this closes its file. */
+    override def close(): Unit = {
+      current.foreach(_.close())
+      files.foreach(_ => ())
+    }
   }
 
-  /** Returns the files of the range. The part is read to its end, so that its file is closed. */
   private def filesOfRange: Iterator[ContentFile] = {
-    val found = Vector.newBuilder[ContentFile]
-    var number = 0L
-    source.files.foreach { file =>
-      if (number >= range.first && number < range.first + range.files)
-        found += file.copy(metrics = Metrics.Empty, splitOffsets = Vector.empty)
+    var number = -1L
+    source.files.filter { _ =>
       number += 1
+      number >= range.first && number < range.end
     }
-    found.result().iterator
   }
 
   private def rowsOf(file: ContentFile): GroupRows = {

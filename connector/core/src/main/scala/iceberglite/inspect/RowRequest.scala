@@ -2,6 +2,8 @@ package iceberglite.inspect
 
 import java.io.Closeable
 
+import scala.annotation.nowarn
+
 import iceberglite.data.RecordValues
 import iceberglite.spec.expr.{Evaluate, Expression, Predicate}
 import iceberglite.spec.expr.Expression.{AlwaysFalse, AlwaysTrue, And, Not, Or}
@@ -122,6 +124,23 @@ trait MetadataRows extends Serializable {
 
   /** Returns the group in the form that is sent to executors, without data that only this JVM needs. */
   def forReading: MetadataRows = this
+
+  /**
+   * Returns one group with the rows of this group and those of the next one; absent if this would not save reads.
+   *
+   * @param next the group that follows this group in the same task
+   */
+  @nowarn("cat=unused-params") // unused by default
+  private[inspect] def followedBy(next: MetadataRows): Option[MetadataRows] = None
+}
+
+object MetadataRows {
+
+  /** Combines consecutive groups, which one task reads, if they read the same file. */
+  def combined(groups: Vector[MetadataRows]): Vector[MetadataRows] =
+    groups.foldLeft(Vector.empty[MetadataRows]) { (all, group) =>
+      all.lastOption.flatMap(_.followedBy(group)).fold(all :+ group)(all.init :+ _)
+    }
 }
 
 /** The rows of a group. Closing the object closes the file that is being read. */

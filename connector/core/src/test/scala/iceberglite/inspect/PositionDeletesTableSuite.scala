@@ -38,11 +38,23 @@ class PositionDeletesTableSuite extends AnyFunSuite {
     val request = RowRequest.all(PositionDeletesTable.schema(t.table)).copy(columns = Vector("pos"))
     val (part, columns) = (t.files.get.parts.head, PositionDeletesTable.layout(t.table))
     val source = PositionDeletePart(part, t.table.io, columns, request, None)
-    for (maxFiles <- 1 to 8) {
-      val ranges = DeleteFileRange.divide(source.files, maxFiles)
-      assert(ranges.map(_.files).sum == 7 && ranges.forall(_.files <= maxFiles) && ranges.map(_.rows).sum == 7)
-      val rows = ranges.map(new PositionDeleteRows(source, _).forReading.rows().toVector)
-      assert(rows.flatten == (1L to 7L).map(MetadataRow.of(_)) && rows.map(_.size) == ranges.map(_.files))
+    def read(groups: Vector[MetadataRows]): (Vector[Vector[MetadataRow]], Int) = {
+      val before = t.io.reads.get
+      (groups.map(_.forReading.rows().toVector), t.io.reads.get - before)
+    }
+    val all = (1L to 7L).map(MetadataRow.of(_))
+    val readsAtOnce = read(Vector(new PositionDeleteRows(source, DeleteFileRange(0, 7, 0, 7))))._2
+    val size = deletes.head.fileSizeInBytes
+    for ((maxBytes, expected) <- Seq(1L -> 7, size * 3 / 2 -> 4, Long.MaxValue -> 1)) {
+      val ranges = DeleteFileRange.divide(source.files, maxBytes)
+      assert(ranges.size == expected && ranges.map(_.files).sum == 7 && ranges.map(_.rows).sum == 7)
+      val groups = ranges.map(new PositionDeleteRows(source, _))
+      val (rows, reads) = read(groups)
+      assert(rows.flatten == all && rows.map(_.size) == ranges.map(_.files))
+      assert(reads == readsAtOnce + expected - 1, "each task reads the manifest")
+      assert(read(MetadataRows.combined(groups)) == ((Vector(all), readsAtOnce)), "a task reads the manifest once")
+      val separate = groups.indices.filter(_ % 2 == 0).map(groups).toVector
+      assert(MetadataRows.combined(separate).size == separate.size)
     }
     assert(DeleteFileRange.divide(Iterator.empty).isEmpty)
   }

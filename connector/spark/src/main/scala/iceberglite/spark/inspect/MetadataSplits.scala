@@ -59,7 +59,7 @@ final class MetadataSplits(mode: PlanningMode, targetBytes: Long) {
       bytes += group.bytes
     }
     if (current.nonEmpty) tasks += current
-    tasks.result()
+    tasks.result().map(MetadataRows.combined)
   }
 }
 

@@ -84,7 +84,9 @@ final class MetadataTableScanBuilder(
     groups.flatMap(splits.of(_, requiredSchema)) match {
       case Some(tasks) => new DistributedMetadataScan(name, description, requiredSchema, output, tasks)
       case None =>
-        def rows = groups.fold(metadataTable.select(table, snapshot, request))(_.iterator.flatMap(_.rows()))
+        def rows = groups.fold(metadataTable.select(table, snapshot, request))(
+          MetadataRows.combined(_).iterator.flatMap(_.rows())
+        )
         new LocalMetadataScan(name, description, requiredSchema, output, () => rows)
     }
   }
