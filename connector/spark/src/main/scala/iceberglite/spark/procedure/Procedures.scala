@@ -48,4 +48,11 @@ object Procedures {
     SnapshotTableProcedure,
     MigrateTableProcedure
   )
+
+  /** What to do instead of calling a procedure that does not exist, by the lower-case name of the procedure. */
+  val replacements: Map[String, String] = Map(
+    "unregister_table" ->
+      ("DROP TABLE without PURGE keeps the files of a table, and register_table registers its newest metadata file, " +
+        "which the metadata table metadata_log_entries lists")
+  )
 }

@@ -57,10 +57,11 @@ final class CallStatement(
       )
     }
     procedures.find(_.name.equalsIgnoreCase(name)).getOrElse {
-      val near = Spelling.closest(name, names).fold(".")(n => s"; did you mean $n?")
+      val advice = Procedures.replacements.get(name.toLowerCase).map(text => s"; $text.")
+        .orElse(Spelling.closest(name, names).map(n => s"; did you mean $n?")).getOrElse(".")
       reader.failAt(
         token,
-        s"there is no procedure $fullName$near The procedures are ${names.mkString(", ")}",
+        s"there is no procedure $fullName$advice The procedures are ${names.mkString(", ")}",
         SqlErrorClass.unknownProcedure(fullName)
       )
     }

@@ -33,6 +33,12 @@ class CallErrorsSuite extends AnyFunSuite with SharedSession {
       "did you mean expire_snapshots?"
     ),
     Rejected(
+      "an unknown procedure that statements replace",
+      "|lite|.system.Unregister_Table('T')",
+      "ROUTINE_NOT_FOUND",
+      "; DROP TABLE without PURGE keeps the files of a table, and register_table registers its newest metadata file"
+    ),
+    Rejected(
       "an unknown argument",
       "lite.system.expire_snapshots(table => 'T',\n |retain_lst| => 1)",
       "UNRECOGNIZED_PARAMETER_NAME",
