@@ -1,15 +1,18 @@
 package iceberglite.spec.json
 
+import java.lang.management.ManagementFactory
 import java.nio.charset.StandardCharsets.UTF_8
 
 import scala.util.Try
 
+import com.sun.management.ThreadMXBean
 import org.scalacheck.Gen
 import org.scalacheck.rng.Seed
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.conformance.JsonRules
 import iceberglite.spec.IcebergError
+import iceberglite.spec.IcebergError.InvalidMetadata
 import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.NestedField
 import iceberglite.spec.types.Type.IntType
@@ -26,6 +29,9 @@ import iceberglite.{Fuzz, MoreRoundsInSlowTier}
  */
 @MoreRoundsInSlowTier
 class ViewMetadataFuzzSuite extends AnyFunSuite {
+
+  /** The memory that [[use]] may allocate for each byte of its input, which it parses, changes and writes often. */
+  private val MaxAllocatedPerByte = 2000L
 
   private val views: IndexedSeq[String] = (0L until 20L).map { i =>
     ViewMetadataJson.toJson(ChangeGenerators.view.pureApply(Gen.Parameters.default, Seed(Fuzz.seed + i)))
@@ -78,5 +84,57 @@ class ViewMetadataFuzzSuite extends AnyFunSuite {
         catch { case _: IcebergError => () }
       }
     }
+  }
+
+  test("random bytes and deep nesting are rejected", JsonRules.hostile) {
+    Fuzz.run("random bytes", 400) { random =>
+      val bytes = new Array[Byte](random.nextInt(64))
+      random.nextBytes(bytes)
+      bytes
+    }(bytes => intercept[IcebergError](ViewMetadataJson.parse("f.json", bytes)))
+    Seq("[" * 100000, """{"versions":""" * 100000).foreach { json =>
+      intercept[IcebergError](ViewMetadataJson.parse("f.json", json.getBytes(UTF_8)))
+    }
+    val keys = Seq("versions", "schemas", "properties", "view-uuid", "unknown")
+    for (depth <- Seq(5000, 100000); key <- keys) {
+      val nested = s"""{"$key":${"[" * depth}${"]" * depth},${views.head.drop(1)}"""
+      val error = intercept[IcebergError](ViewMetadataJson.parse("f.json", nested.getBytes(UTF_8)))
+      assert(error.getMessage.length < 10000, s"$key, depth $depth")
+    }
+  }
+
+  test("damaged numbers and repeated parts of view metadata are read with bounded memory", JsonRules.hostile) {
+    val threads = ManagementFactory.getPlatformMXBean(classOf[ThreadMXBean])
+    def allocated: Long = threads.getThreadAllocatedBytes(Thread.currentThread.getId)
+    val huge = "9" * 1000
+    val numbers = for (json <- views; number <- Seq(huge, s"1e$huge", "1e999999999", "-1e-999999999"))
+      yield json.replaceAll(":-?[0-9]+([,}])", s":$number$$1")
+    val entry = """{"timestamp-ms":1,"version-id":1}"""
+    val log = views.map(_.replaceFirst(""""version-log":\[""", s""""version-log":[${s"$entry," * 50000}"""))
+    (numbers ++ log.take(2)).foreach { json =>
+      val before = allocated
+      try use(json.getBytes(UTF_8))
+      catch { case _: IcebergError => () }
+      val perByte = (allocated - before) / json.length
+      assert(perByte < MaxAllocatedPerByte, json.take(1000))
+    }
+  }
+
+  test(
+    "deeply nested types of columns are read and changed, or rejected, without a stack overflow",
+    JsonRules.hostile
+  ) {
+    def list(id: Int): String = s"""{"type":"list","element-id":$id,"element-required":true,"element":"""
+    def json(depth: Int): Array[Byte] = {
+      val lists = (2 until 2 + depth).map(list).mkString
+      val column = s"""{"id":1,"name":"a","required":true,"type":$lists"int"${"}" * depth}}"""
+      val schema = s"""{"type":"struct","schema-id":999,"fields":[$column]}"""
+      views.head.replace(""""schemas":[""", s""""schemas":[$schema,""").getBytes(UTF_8)
+    }
+    for (depth <- Seq(1, 390)) {
+      assert(ViewMetadataJson.parse("f.json", json(depth)).schemasById.contains(999))
+      use(json(depth))
+    }
+    for (depth <- Seq(400, 5000)) intercept[InvalidMetadata](ViewMetadataJson.parse("f.json", json(depth)))
   }
 }
