@@ -62,8 +62,8 @@ def sqlite_uri(tmp_path_factory: pytest.TempPathFactory) -> str:
 def spark(warehouse: Path, sqlite_uri: str) -> Iterator[SparkSession]:
     """Return the session, with the catalogs `lite` (file system, the default) and `shared` (JDBC on SQLite).
 
-    If the environment names a server of Spark Connect, the session is a session of this server, which has the catalog
-    `lite` only.
+    If the environment names a server of Spark Connect, the session is a session of this server, which has the same
+    catalogs.
     """
     if "ICEBERG_LITE_CONNECT" in os.environ:
         session = SparkSession.builder.remote(os.environ["ICEBERG_LITE_CONNECT"]).getOrCreate()
