@@ -66,8 +66,12 @@ final case class TableDefinition(
     TableDefinition.rejectedKeys.foreach { case (key, reason) =>
       properties.get(key).foreach(value => throw InvalidArgument(s"table property $key", value, reason))
     }
-    properties.filterNot { case (key, _) => TableDefinition.isOmitted(key) }
+    properties.filterNot { case (key, _) => TableDefinition.isOmitted(key) || isCopyOfOption(key) }
   }
+
+  /** Whether Spark has added the key: each option of an `OPTIONS` clause becomes a property with and without prefix. */
+  private def isCopyOfOption(key: String): Boolean =
+    key.startsWith(TableCatalog.OPTION_PREFIX) && properties.contains(key.stripPrefix(TableCatalog.OPTION_PREFIX))
 
   /** Returns the file format for a provider: `USING orc` creates an iceberg-lite table with ORC files. */
   private def formatOf(provider: Option[String]): Map[String, String] = provider.map(_.toLowerCase) match {
@@ -96,8 +100,7 @@ object TableDefinition {
     Set(TableCatalog.PROP_EXTERNAL, TableCatalog.PROP_IS_MANAGED_LOCATION)
 
   private def isOmitted(key: String): Boolean =
-    omittedKeys(key) || FieldProperties.isKey(key) ||
-      Seq(TableCatalog.OPTION_PREFIX, RecordApplicationVersion.Prefix).exists(key.startsWith)
+    omittedKeys(key) || FieldProperties.isKey(key) || key.startsWith(RecordApplicationVersion.Prefix)
 
   private val rejectedKeys: Map[String, String] = Map(
     TableDescription.SortOrder -> "A sort order cannot be set as a property; use ALTER TABLE ... WRITE ORDERED BY",

@@ -21,7 +21,7 @@ import iceberglite.table.KnownProperties
  * Checks that no setting of Apache Iceberg is ignored silently. The resource `foreign-settings.tsv` lists the settings
  * of Apache Iceberg and the effect of each setting in iceberg-lite: the setting is supported, rejected or ignored with
  * a warning, or it is accepted because it makes no difference. For each supported setting, the last column names a
- * test that shows the effect.
+ * test that shows the effect. `ReservedPropertiesSuite` checks the table properties with reserved keys.
  */
 class ForeignSettingsSuite extends AnyFunSuite with SharedSession {
   private case class ForeignSetting(
