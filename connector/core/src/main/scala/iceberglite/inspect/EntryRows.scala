@@ -14,7 +14,9 @@ final private[inspect] case class EntryColumn(field: NestedField, value: Manifes
 
 /** The columns and rows of a metadata table with one row for each manifest entry. */
 sealed private[inspect] trait EntryLayout extends Product with Serializable {
-  def columns(files: ContentFileColumns, metrics: ReadableMetrics): Vector[EntryColumn]
+
+  /** Returns the columns. @param request determines which values are needed; absent if all of them are */
+  def columns(files: ContentFileColumns, metrics: ReadableMetrics, request: Option[RowRequest]): Vector[EntryColumn]
 
   /** Whether the metadata table has a row for an entry. */
   def shows(entry: ManifestEntry): Boolean
@@ -25,16 +27,27 @@ sealed private[inspect] trait EntryLayout extends Product with Serializable {
    */
   def partsBesides(files: SnapshotFiles): Vector[FilePart]
 
-  final protected def readable(metrics: ReadableMetrics, others: Vector[NestedField]): EntryColumn =
-    EntryColumn(metrics.field(ContentFileColumns.idsAbove(others)), e => metrics.value(e.file))
+  final protected def readable(
+      metrics: ReadableMetrics,
+      others: Vector[NestedField],
+      request: Option[RowRequest]
+  ): EntryColumn = {
+    val field = metrics.field(ContentFileColumns.idsAbove(others))
+    val values = metrics.values(field, request)
+    EntryColumn(field, e => values(e.file))
+  }
 }
 
 private[inspect] object EntryLayout {
 
   /** One row for each live file, with the fields of `data_file` as columns. */
   case object LiveFiles extends EntryLayout {
-    override def columns(files: ContentFileColumns, metrics: ReadableMetrics): Vector[EntryColumn] =
-      files.columns.map(c => EntryColumn(c.field, e => c.value(e.file))) :+ readable(metrics, files.fields)
+    override def columns(
+        files: ContentFileColumns,
+        metrics: ReadableMetrics,
+        request: Option[RowRequest]
+    ): Vector[EntryColumn] =
+      files.columns.map(c => EntryColumn(c.field, e => c.value(e.file))) :+ readable(metrics, files.fields, request)
 
     override def shows(entry: ManifestEntry): Boolean = entry.isLive
 
@@ -43,7 +56,11 @@ private[inspect] object EntryLayout {
 
   /** One row for each entry, with the fields of `manifest_entry` as columns. */
   case object Entries extends EntryLayout {
-    override def columns(files: ContentFileColumns, metrics: ReadableMetrics): Vector[EntryColumn] = {
+    override def columns(
+        files: ContentFileColumns,
+        metrics: ReadableMetrics,
+        request: Option[RowRequest]
+    ): Vector[EntryColumn] = {
       val columns = Vector(
         EntryColumn(DataFileFields.Status, _.status.code),
         EntryColumn(DataFileFields.SnapshotId, _.snapshotId),
@@ -51,7 +68,7 @@ private[inspect] object EntryLayout {
         EntryColumn(DataFileFields.FileSequenceNumber, _.fileSequenceNumber),
         EntryColumn(DataFileFields.dataFile(StructType(files.fields)), e => MetadataRow(files.values(e.file)))
       )
-      columns :+ readable(metrics, columns.map(_.field))
+      columns :+ readable(metrics, columns.map(_.field), request)
     }
 
     override def shows(entry: ManifestEntry): Boolean = true
@@ -73,7 +90,7 @@ final private[inspect] class EntryRows(
     request: RowRequest
 ) extends Serializable {
   @transient private lazy val columns: Array[EntryColumn] =
-    layout.columns(new ContentFileColumns(partition), new ReadableMetrics(table)).toArray
+    layout.columns(new ContentFileColumns(partition), new ReadableMetrics(table), Some(request)).toArray
   @transient private lazy val selection = new RequestedRows(Schema(0, columns.toVector.map(_.field)), request)
 
   def of(entries: Iterator[ManifestEntry]): Iterator[MetadataRow] =

@@ -23,7 +23,7 @@ final class FilesTable private[inspect] (
 
   override def schema(table: Table): Schema = {
     val files = new ContentFileColumns(new PartitionStruct(table.metadata))
-    Schema(0, layout.columns(files, new ReadableMetrics(table.schema)).map(_.field))
+    Schema(0, layout.columns(files, new ReadableMetrics(table.schema), None).map(_.field))
   }
 
   override def groupsOf(table: Table, snapshot: Option[Snapshot], request: RowRequest): Vector[MetadataRows] = {

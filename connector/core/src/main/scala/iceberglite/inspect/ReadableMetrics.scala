@@ -8,6 +8,8 @@ import iceberglite.spec.types.Type.{LongType, StructType}
 /**
  * The column `readable_metrics` of metadata tables. For each primitive column of the table, it contains a struct with
  * the counts and bounds of this column. The name of the struct is the full name of the column.
+ *
+ * @param table the columns of the table
  */
 final private[inspect] class ReadableMetrics(table: Schema) {
   private val columns: Vector[(String, NestedField, PrimitiveType)] = table.byId.values.toVector.flatMap { f =>
@@ -34,15 +36,34 @@ final private[inspect] class ReadableMetrics(table: Schema) {
     NestedField.optional(nextId(), "upper_bound", BoundValues.boundType(columnType), "Upper bound")
   )
 
-  def value(file: ContentFile): Option[MetadataRow] = Some(MetadataRow(columns.map { case (_, field, columnType) =>
-    val (metrics, id) = (file.metrics, field.id)
-    Some(MetadataRow.of(
+  /**
+   * Returns a function that returns the metrics of a file. The metrics of columns that a request does not need are
+   * omitted, because their bounds need not be decoded.
+   *
+   * @param metricsColumn the column, as [[field]] has returned it
+   * @param request the request; absent if it is not known
+   */
+  def values(metricsColumn: NestedField, request: Option[RowRequest]): ContentFile => Option[MetadataRow] = {
+    val structs = metricsColumn.fieldType match {
+      case StructType(fields) => fields
+      case other => throw new IllegalArgumentException(s"$other is not the type of readable_metrics")
+    }
+    val needed = structs.map(struct => request.forall(_.needsField(metricsColumn, struct)))
+    file =>
+      Some(MetadataRow(columns.zip(needed).map { case ((_, field, columnType), isNeeded) =>
+        if (isNeeded) Some(metricsOf(file, field.id, columnType)) else None
+      }))
+  }
+
+  private def metricsOf(file: ContentFile, id: Int, columnType: PrimitiveType): MetadataRow = {
+    val metrics = file.metrics
+    MetadataRow.of(
       metrics.columnSize(id),
       metrics.valueCount(id),
       metrics.nullValueCount(id),
       metrics.nanValueCount(id),
       metrics.lowerBound(id).flatMap(BoundValues.ofBound(columnType, _)),
       metrics.upperBound(id).flatMap(BoundValues.ofBound(columnType, _))
-    ))
-  }))
+    )
+  }
 }

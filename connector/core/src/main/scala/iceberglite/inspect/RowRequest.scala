@@ -8,7 +8,7 @@ import iceberglite.data.RecordValues
 import iceberglite.spec.expr.{Evaluate, Expression, Predicate}
 import iceberglite.spec.expr.Expression.{AlwaysFalse, AlwaysTrue, And, Not, Or}
 import iceberglite.spec.schema.Schema
-import iceberglite.spec.types.{Literal, NestedField, NestedType, PrimitiveType}
+import iceberglite.spec.types.{Literal, NestedField, NestedType, PrimitiveType, Type}
 import iceberglite.spec.types.Type.StructType
 
 /**
@@ -17,13 +17,31 @@ import iceberglite.spec.types.Type.StructType
  *
  * @param columns the names of top-level columns, in the order of the rows to return
  * @param filter a condition on the rows, bound to the columns of the metadata table
+ * @param structs the types of those columns of which only some fields are requested, with these fields only
  */
-final case class RowRequest(columns: Vector[String], filter: Expression) {
+final case class RowRequest(
+    columns: Vector[String],
+    filter: Expression,
+    structs: Map[String, StructType] = Map.empty
+) {
 
   /** Whether the value of a top-level column is needed for the result or for the filter. */
-  private[inspect] def needs(field: NestedField): Boolean = {
+  private[inspect] def needs(field: NestedField): Boolean = columns.contains(field.name) || isInFilter(field)
+
+  /**
+   * Whether a field of a top-level column is needed for the result or for the filter.
+   *
+   * @param column a struct
+   * @param field a field of the struct
+   */
+  private[inspect] def needsField(column: NestedField, field: NestedField): Boolean =
+    columns.contains(column.name) && structs.get(column.name).forall(_.fields.exists(_.id == field.id)) ||
+      filter.fieldIds.contains(column.id) || isInFilter(field)
+
+  /** Whether the filter tests the field or a field inside of it. */
+  private def isInFilter(field: NestedField): Boolean = {
     val ids = Schema.fieldsOf(StructType(Vector(field))).map(_.id).toSet
-    columns.contains(field.name) || filter.fieldIds.exists(ids)
+    filter.fieldIds.exists(ids)
   }
 
   /**
@@ -56,7 +74,10 @@ object RowRequest {
  * @param schema the columns of the metadata table
  */
 final private[inspect] class RequestedRows(schema: Schema, request: RowRequest) {
-  private val output: Vector[Int] = request.columns.map(name => schema.fields.indexWhere(_.name == name))
+  private val output: Vector[(Int, Any => Any)] = request.columns.map { name =>
+    val position = schema.fields.indexWhere(_.name == name)
+    position -> request.structs.get(name).fold[Any => Any](identity)(selection(schema.fields(position).fieldType, _))
+  }
   private val test: (Int => Any) => Boolean = predicate(request.filter)
 
   /**
@@ -64,7 +85,24 @@ final private[inspect] class RequestedRows(schema: Schema, request: RowRequest) 
    *
    * @param value returns the value of the column at a position of the schema; called only for needed columns
    */
-  def apply(value: Int => Any): Option[MetadataRow] = if (test(value)) Some(MetadataRow(output.map(value))) else None
+  def apply(value: Int => Any): Option[MetadataRow] =
+    if (test(value)) Some(MetadataRow(output.map { case (position, select) => select(value(position)) })) else None
+
+  /** Returns a function that selects the requested fields of a value, which may be an `Option`. */
+  private def selection(whole: Type, requested: Type): Any => Any = (whole, requested) match {
+    case (StructType(all), StructType(some)) if all != some =>
+      val parts = some.map { field =>
+        val position = all.indexWhere(_.id == field.id)
+        position -> selection(all(position).fieldType, field.fieldType)
+      }
+      def select(struct: Any): Any = struct match {
+        case MetadataRow(values) => MetadataRow(parts.map { case (position, part) => part(values(position)) })
+        case present: Some[_] => present.map(select)
+        case absent => absent
+      }
+      select
+    case _ => identity
+  }
 
   /** Returns a function that evaluates a condition on a row. */
   def predicate(bound: Expression): (Int => Any) => Boolean = Evaluate.rows[Int => Any](bound, column)

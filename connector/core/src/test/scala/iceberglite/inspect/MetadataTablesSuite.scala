@@ -8,6 +8,8 @@ import iceberglite.spec.TestMetadata._
 import iceberglite.conformance.PartitionRules
 import iceberglite.spec.FormatVersion
 import iceberglite.spec.IcebergError.Unsupported
+import iceberglite.spec.expr.Expression.{AlwaysTrue, IsNull}
+import iceberglite.spec.expr.Term
 import iceberglite.spec.file.MetricMaps
 import iceberglite.spec.metadata.{MetadataLogEntry, Snapshot, SnapshotLogEntry, SnapshotRef}
 import iceberglite.spec.partition.{Bucket, Day, Identity, PartitionField, PartitionSpec, PartitionTuple, Void}
@@ -212,6 +214,29 @@ class MetadataTablesSuite extends AnyFunSuite {
     assert(values(0) == Some(MetadataRow.of(Some(40L), Some(10L), Some(0L), None, Some(7), Some(9))))
     assert(values(1) == Some(MetadataRow.of(Some(8L), Some(10L), Some(3L), None, Some("a"), Some("z"))))
     assert(values(2) == Some(MetadataRow.of(None, None, None, None, None, None)))
+  }
+
+  test(
+    "a request for fields of readable_metrics gets these fields, and only the metrics of their columns are decoded"
+  ) {
+    val t = evolved
+    val files = MetadataTables.find("files").get
+    val column = files.schema(t.table).fields.last
+    val StructType(structs) = column.fieldType
+    val StructType(ofId) = structs.head.fieldType
+    val bounds = StructType(Vector(structs.head.copy(fieldType = StructType(ofId.filter(_.name == "lower_bound")))))
+    val request = RowRequest(Vector("readable_metrics"), AlwaysTrue, Map("readable_metrics" -> bounds))
+    val selected = files.select(t.table, t.metadata.currentSnapshot, request).toVector
+    def row(lower: Option[Int]) = MetadataRow.of(Some(MetadataRow.of(Some(MetadataRow.of(lower)))))
+    assert(selected.toSet == Set(row(Some(7)), row(None)) && selected.size == 3)
+    val decoded = new ReadableMetrics(schema).values(column, Some(request))(file("a", day(1), metrics = metrics))
+    assert(decoded.map(_.values.map(_.asInstanceOf[Option[MetadataRow]].isDefined)) ==
+      Some(Vector(true, false, false, false)))
+    val StructType(ofName) = structs(1).fieldType
+    val filtered = request.copy(filter = IsNull(Term.Bound(ofName.head, "n")))
+    val withFilter = new ReadableMetrics(schema).values(column, Some(filtered))(file("a", day(1), metrics = metrics))
+    assert(withFilter.map(_.values.map(_.asInstanceOf[Option[MetadataRow]].isDefined)) ==
+      Some(Vector(true, true, false, false)))
   }
 
   test("a bound that is not a valid value of its column is shown as null") {

@@ -70,14 +70,16 @@ final class MetadataTableScanBuilder(
 
   override def pushedPredicates(): Array[Predicate] = pushed
 
-  /** Prunes top-level columns only. File metrics are decoded only if a column with metrics is requested. */
+  /** Prunes columns and fields of structs. File metrics are decoded only if they are requested. */
   override def pruneColumns(required: StructType): Unit = in {
-    requiredSchema = StructType(sparkSchema.filter(field => required.fieldNames.contains(field.name)))
+    requiredSchema = RequestedFields.select(sparkSchema, required)
   }
 
   override def build(): Scan = in {
-    val request = RowRequest(requiredSchema.fieldNames.toVector, filter)
-    val output = Schema(0, request.columns.flatMap(column => columns.fields.find(_.name == column)))
+    val requested = RequestedFields.select(columns.fields, requiredSchema)
+    val structs = RequestedFields.structs(columns.fields, requested)
+    val request = RowRequest(requested.map(_.name), filter, structs)
+    val output = Schema(0, requested)
     val description = s"$name ${request.columns.mkString("[", ", ", "]")}" +
       (if (pushed.isEmpty) "" else pushed.mkString(", filters ", ", ", ""))
     val groups = metadataTable.groups(table, snapshot, request)
