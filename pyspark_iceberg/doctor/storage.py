@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F  # noqa: N812
@@ -25,10 +26,26 @@ def check_files(table: Table) -> Result:
     """Check that each file of each snapshot exists, and has its size if the metadata records one.
 
     The directory of the table is listed once. Files that are not in this list, such as imported files, are looked up
-    one by one.
+    one by one. If a manifest list or a manifest does not exist, the files that it lists are not known and not checked.
     """
-    recorded = _recorded(table)
-    compared = recorded.join(_listed(table), "key", "left").cache()
+    listed = _listed(table).cache()
+    total = 0
+    absent: list[str] = []
+    wrong: list[tuple[str, int, int]] = []
+    try:
+        for recorded in _recorded(table):
+            number, missing, changed = _compare(table, _once(recorded()), listed)
+            total, absent, wrong = total + number, absent + missing, wrong + changed
+            if missing:
+                break
+    finally:
+        listed.unpersist()
+    return outcome(_FILES, f"{total:,} files of all snapshots", _findings(table, absent, wrong))
+
+
+def _compare(table: Table, recorded: DataFrame, listed: DataFrame) -> tuple[int, list[str], list[tuple[str, int, int]]]:
+    """Return the number of recorded files, those that do not exist, and those of another size with both sizes."""
+    compared = recorded.withColumn("key", _key(F.col("path"))).join(listed, "key", "left").cache()
     try:
         total = compared.count()
         wrong = [
@@ -45,7 +62,7 @@ def check_files(table: Table) -> Result:
             absent.append(path)
         elif size is not None and actual != size:
             wrong.append((path, size, actual))
-    return outcome(_FILES, f"{total:,} files of all snapshots", _findings(table, absent, wrong))
+    return total, absent, wrong
 
 
 def check_totals(table: Table) -> Result:
@@ -92,13 +109,27 @@ def _findings(table: Table, absent: list[str], wrong: list[tuple[str, int, int]]
     return findings
 
 
-def _recorded(table: Table) -> DataFrame:
-    """Return the path, the key for comparisons and the recorded size of each file that a snapshot needs."""
-    files = table.metadata("all_files").selectExpr("file_path AS path", "file_size_in_bytes AS bytes")
-    manifests = table.metadata("all_manifests").selectExpr("path", "length AS bytes")
-    lists = table.metadata("snapshots").selectExpr("manifest_list AS path", "CAST(NULL AS bigint) AS bytes")
-    every = files.unionByName(manifests).unionByName(lists).where("path IS NOT NULL")
-    return every.groupBy("path").agg(F.max("bytes").alias("bytes")).withColumn("key", _key(F.col("path")))
+def _recorded(table: Table) -> list[Callable[[], DataFrame]]:
+    """Return functions that return the paths and sizes of manifest lists, manifests, and data and delete files.
+
+    Each function needs the files of the previous one. In format version 4, the manifest lists are also manifests.
+    """
+
+    def lists() -> DataFrame:
+        return table.metadata("snapshots").selectExpr("manifest_list AS path", "CAST(NULL AS bigint) AS bytes")
+
+    def manifests() -> DataFrame:
+        return table.metadata("all_manifests").selectExpr("path", "length AS bytes").join(lists(), "path", "left_anti")
+
+    def files() -> DataFrame:
+        return table.metadata("all_files").selectExpr("file_path AS path", "file_size_in_bytes AS bytes")
+
+    return [lists, manifests, files]
+
+
+def _once(files: DataFrame) -> DataFrame:
+    """Return each path once. Snapshots share files."""
+    return files.where("path IS NOT NULL").groupBy("path").agg(F.max("bytes").alias("bytes"))
 
 
 def _listed(table: Table) -> DataFrame:
