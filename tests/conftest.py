@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -50,6 +52,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the directory of the catalog `lite`."""
     return tmp_path_factory.mktemp("warehouse")
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the wheel."""
+    out = tmp_path_factory.mktemp("dist")
+    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(out), str(ROOT)]
+    subprocess.run(command, check=True, capture_output=True, text=True)
+    return next(out.glob("*.whl"))
 
 
 @pytest.fixture(scope="session")

@@ -22,15 +22,6 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 MAVEN = ROOT / "build" / "maven"
 
 
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build the wheel."""
-    out = tmp_path_factory.mktemp("dist")
-    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(out), str(ROOT)]
-    subprocess.run(command, check=True, capture_output=True, text=True)
-    return next(out.glob("*.whl"))
-
-
 def test_the_wheel_contains_the_connector_the_sqlite_driver_and_a_type_marker(wheel: Path) -> None:
     names = {Path(n).name for n in zipfile.ZipFile(wheel).namelist()}
     assert any(n.startswith("iceberg-lite-spark-3.5_2.12-") for n in names)
