@@ -8,10 +8,9 @@ import org.apache.spark.sql.connector.write.{
 }
 
 import iceberglite.spark.error.ErrorBoundary
-import iceberglite.spark.write.{RowCounts, TaskWriterFactory, WriteCommit, WritePlan}
+import iceberglite.spark.write.{CommitForm, RowCounts, TaskWriterFactory, WriteCommit, WritePlan}
 import iceberglite.spec.file.ContentFile
 import iceberglite.spec.property.DeleteFileProperties
-import iceberglite.table.Environment
 import iceberglite.table.action.RowDelta
 import iceberglite.table.action.ReadRows
 
@@ -78,12 +77,13 @@ final private[rowlevel] class ChangeBatchWrite(
       writeCommit.operationId,
       writeCommit.registerFile
     )
-    val committed = writeCommit.commit(messages) {
+    writeCommit.commit(messages) {
       val added = results.flatMap(_.files)
       val changes = if (added.isEmpty && deletes.isEmpty) None else Some(action(added, deletes))
       statement.pending(changes, results.map(_.counts).foldLeft(RowCounts.Zero)(_ + _))
+        .copy(form = CommitForm(deletes.replaced, None))
     }
-    if (committed.isDefined) Environment.system.cleanup.deleteUnused(table.io, table.name, deletes.replaced)
+    ()
   }
 
   private def action(added: Vector[ContentFile], deletes: MergedDeletes): RowDelta = new RowDelta(

@@ -68,8 +68,11 @@ private[iceberglite] object CommitForm {
 /**
  * Performs the single commit of a write. This class determines the names of the write's files, commits the files, and
  * removes them if they are certainly not committed. Spark calls `abort` after every failure, including a failed commit.
+ *
+ * @param environment the clock and the clean-up of the commit
  */
-final private[iceberglite] class WriteCommit(table: Table) extends ErrorBoundary {
+final private[iceberglite] class WriteCommit(table: Table, environment: Environment = Environment.system)
+    extends ErrorBoundary {
   import WriteCommit._
 
   /** The unique id of this write. The names of the write's files contain this id. */
@@ -103,7 +106,7 @@ final private[iceberglite] class WriteCommit(table: Table) extends ErrorBoundary
     in {
       outcomeOf(pending) match {
         case Outcome.Committed(after, content) =>
-          Environment.system.cleanup.deleteUnused(table.io, table.name, content.form.unused)
+          environment.cleanup.deleteUnused(table.io, table.name, content.form.unused)
           if (content.action.isDefined && !after.isStaged) content.followUp.foreach(_.run(after))
           Some(content)
         case Outcome.AlreadyCommitted =>
@@ -155,7 +158,7 @@ final private[iceberglite] class WriteCommit(table: Table) extends ErrorBoundary
   private def submitted(pending: PendingCommit): Option[Table] =
     if (pending.actions.isEmpty) Some(pending.base)
     else {
-      val transaction = pending.base.transaction(pending.summary)
+      val transaction = pending.base.transaction(pending.summary, environment)
       pending.actions.foreach(transaction.add)
       try Some(attempt(transaction.commit()))
       catch {

@@ -287,4 +287,20 @@ class UpsertSearchSuite extends AnyFunSuite with EpochFixture {
     val error = intercept[StatementError](new WriteCommit(table).commit(Array.empty)(pending)).getMessage
     assert(error.contains("another part of the table has changed") && !isOtherForm)
   }
+
+  test("the files that the committed form does not use are deleted by the clean-up of the commit") {
+    val table = tableOf(newTableOf(3, Seq(1)))
+    val unused = s"${table.location}/data/unused.parquet"
+    table.io.createExclusively(unused, Array[Byte](1))
+    var delayed = Vector.empty[() => Unit]
+    val cleanup = new CommitCleanup {
+      override def run(what: String)(work: => Unit): Unit = delayed :+= (() => work)
+      override def await(): Unit = ()
+    }
+    val pending = PendingCommit(table, Map.empty, None, None, form = CommitForm(Vector(unused), None))
+    new WriteCommit(table, TestTables.environment.copy(cleanup = cleanup)).commit(Array.empty)(pending)
+    assert(delayed.size == 1 && table.io.exists(unused))
+    delayed.foreach(_())
+    assert(!table.io.exists(unused))
+  }
 }
