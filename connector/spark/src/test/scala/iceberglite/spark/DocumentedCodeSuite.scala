@@ -125,7 +125,7 @@ class DocumentedCodeSuite extends AnyFunSuite with SharedSession {
     val time = spark.sql("SELECT unix_millis(committed_at) FROM prod.db.sample.snapshots").head().getLong(0)
     spark.sql("ALTER TABLE prod.db.sample CREATE TAG `historical-snapshot`")
     spark.sql("ALTER TABLE prod.db.sample CREATE BRANCH `audit-branch`")
-    Thread.sleep(2)
+    while (System.currentTimeMillis <= time) Thread.onSpinWait()
     data.writeTo("prod.db.sample").append()
     val second =
       spark.sql("SELECT snapshot_id FROM prod.db.sample.snapshots ORDER BY committed_at DESC").head().getLong(0)
