@@ -13,9 +13,11 @@ trait ViewCatalog extends Catalog {
    */
   def listViews(namespace: Vector[String]): Vector[TableIdentifier]
 
+  /** Whether the catalog can store views. A JDBC catalog of schema version V0 or a REST server may not. */
+  def canStoreViews: Boolean = true
+
   /**
-   * Returns the views of a namespace. There are none if the catalog cannot store views: a JDBC catalog of schema
-   * version V0, or a REST server without views.
+   * Returns the views of a namespace. There are none if the catalog cannot store views.
    *
    * @throws iceberglite.spec.IcebergError.NotFound if the namespace does not exist
    */

@@ -26,7 +26,7 @@ import iceberglite.spark.catalog.Providers
 import iceberglite.spark.error.SparkErrors
 import iceberglite.spark.session.{ColumnDefinitionCatalog, LiteCatalog, SharedTable}
 import iceberglite.spark.table.UnstagedTable
-import iceberglite.spark.view.SessionViews
+import iceberglite.spark.view.{SessionViews, ViewName}
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.table.{TableCreation, TableIdentifier}
 
@@ -153,7 +153,7 @@ class SparkSessionCatalog extends LiteCatalog with ColumnDefinitionCatalog with 
     (if (isIcebergTable(ident)) icebergCatalog else delegate).purgeTable(ident)
 
   override def renameTable(from: Identifier, to: Identifier): Unit = {
-    if (tableExists(to)) throw new TableAlreadyExistsException(to)
+    if (tableExists(to) || isIcebergView(to)) throw new TableAlreadyExistsException(to)
     (if (isIcebergTable(from)) icebergCatalog else delegate).renameTable(from, to)
   }
 
@@ -309,8 +309,12 @@ class SparkSessionCatalog extends LiteCatalog with ColumnDefinitionCatalog with 
     if (isIcebergProvider(properties) && !namespaceExists(ident.namespace)) {
       throw new NoSuchNamespaceException(ident.namespace)
     }
-    if (tableExists(ident)) throw new TableAlreadyExistsException(ident)
+    if (tableExists(ident) || isIcebergView(ident)) throw new TableAlreadyExistsException(ident)
   }
+
+  /** Whether an Iceberg view has the name, which Spark's catalog does not know unless both are in a Hive Metastore. */
+  private def isIcebergView(ident: Identifier): Boolean =
+    SparkErrors.in(ident.toString)(ViewName.in(this, ident).exists(_.find().isDefined))
 
   /** Rejects generated columns of tables of other providers, because Spark's catalog does not support them. */
   private def checkGeneratedColumns(
@@ -332,9 +336,10 @@ class SparkSessionCatalog extends LiteCatalog with ColumnDefinitionCatalog with 
    * table of another provider does not replace an iceberg-lite table.
    */
   private def checkSameKind(ident: Identifier, properties: util.Map[String, String]): Unit =
-    if (if (isIcebergProvider(properties)) isInDelegate(ident) && !isIcebergTable(ident) else isIcebergTable(ident)) {
-      throw new TableAlreadyExistsException(ident)
-    }
+    if (
+      isIcebergView(ident) ||
+      (if (isIcebergProvider(properties)) isInDelegate(ident) && !isIcebergTable(ident) else isIcebergTable(ident))
+    ) throw new TableAlreadyExistsException(ident)
 }
 
 object SparkSessionCatalog {

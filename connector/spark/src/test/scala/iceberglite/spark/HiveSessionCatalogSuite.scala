@@ -100,7 +100,13 @@ class HiveSessionCatalogSuite extends AnyFunSuite with HiveSession {
     assert(values(s.sql(s"SHOW TABLES IN other.$db").select("tableName")) == Seq("mine", "theirs"))
   }
 
-  private val iceberg = "TBLPROPERTIES ('provider' = 'iceberg')"
+  /** Creates a view of Spark, as a session without the connector does. */
+  private def createInSpark(s: SparkSession, view: String, query: String): Unit = {
+    val plain = s.newSession()
+    plain.conf.unset("spark.sql.catalog.spark_catalog")
+    plain.sql(s"CREATE VIEW ${s.catalog.currentDatabase}.$view AS SELECT 0 AS id")
+    s.sql(s"ALTER VIEW $view AS $query")
+  }
 
   /** Runs the body with Apache Iceberg's catalog of the Hive Metastore, in a session with its extensions. */
   private def withPeer[A](db: String)(body: String => A): A = {
@@ -118,8 +124,8 @@ class HiveSessionCatalogSuite extends AnyFunSuite with HiveSession {
   inDatabase("an Iceberg view of the Hive Metastore is read, replaced and dropped, but not as a view of Spark") { s =>
     val db = s.catalog.currentDatabase
     s.sql("CREATE TABLE items USING iceberg AS SELECT 1 AS id")
-    s.sql("CREATE VIEW sparks AS SELECT id FROM items")
-    s.sql(s"CREATE VIEW mine (k COMMENT 'key') $iceberg AS SELECT id FROM items")
+    createInSpark(s, "sparks", "SELECT id FROM items")
+    s.sql("CREATE VIEW mine (k COMMENT 'key') AS SELECT id FROM items")
     assert(values(s.table("mine")) == Seq(1) && values(s.table("sparks")) == Seq(1))
     assert(names(s, "SHOW VIEWS") == Seq("mine", "sparks"))
     assert(names(s, "SHOW TABLES") == Seq("items", "mine", "sparks"))
@@ -144,8 +150,8 @@ class HiveSessionCatalogSuite extends AnyFunSuite with HiveSession {
   inDatabase("unqualified names in an Iceberg view of the Hive Metastore refer to the view's own database") { s =>
     val db = s.catalog.currentDatabase
     s.sql("CREATE TABLE items USING iceberg AS SELECT 1 AS id")
-    s.sql(s"CREATE VIEW mine $iceberg AS SELECT id FROM items")
-    s.sql("CREATE VIEW sparks AS SELECT id FROM mine")
+    s.sql("CREATE VIEW mine AS SELECT id FROM items")
+    createInSpark(s, "sparks", "SELECT id FROM mine")
     s.sql("USE default")
     try {
       intercept[AnalysisException](s.table("items"))

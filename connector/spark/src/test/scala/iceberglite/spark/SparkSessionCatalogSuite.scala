@@ -92,8 +92,9 @@ class SparkSessionCatalogSuite extends AnyFunSuite with SharedSession {
     forBothSessions { s =>
       s.sql("CREATE TABLE mine (id INT) USING iceberg")
       s.sql("INSERT INTO mine VALUES (1), (2)")
-      s.sql("CREATE VIEW theirs AS SELECT id FROM mine WHERE id = 1")
-      s.sql("CREATE VIEW ours TBLPROPERTIES ('provider' = 'iceberg') AS SELECT id FROM mine WHERE id = 2")
+      spark.newSession().sql(s"CREATE VIEW ${s.catalog.currentDatabase}.theirs AS SELECT 0 AS id")
+      s.sql("ALTER VIEW theirs AS SELECT id FROM mine WHERE id = 1")
+      s.sql("CREATE VIEW ours AS SELECT id FROM mine WHERE id = 2")
       s.sql("CREATE VIEW nested AS SELECT id FROM ours UNION ALL SELECT id FROM theirs")
       assert(values(s.sql("SELECT id FROM nested")) == Seq(1, 2))
       assert(values(s.sql("SHOW VIEWS").select("viewName")) == Seq("nested", "ours", "theirs"))
@@ -106,9 +107,7 @@ class SparkSessionCatalogSuite extends AnyFunSuite with SharedSession {
       s.sql(s"USE $db")
       val details = s.sql("DESCRIBE EXTENDED ours").collect().map(r => r.getString(0) -> r.getString(1)).toMap
       assert(details("View Version") == "2")
-      val inUse = intercept[AnalysisException](
-        s.sql("CREATE VIEW mine TBLPROPERTIES ('provider' = 'iceberg') AS SELECT 1 AS a")
-      )
+      val inUse = intercept[AnalysisException](s.sql("CREATE VIEW mine AS SELECT 1 AS a"))
       assert(inUse.getErrorClass == "TABLE_OR_VIEW_ALREADY_EXISTS")
       Seq("nested", "ours", "theirs").foreach(v => s.sql(s"DROP VIEW $v"))
       assert(s.sql("SHOW VIEWS").isEmpty)

@@ -97,7 +97,7 @@ final class JdbcCatalog private (
   override def dropNamespace(namespace: Vector[String]): Boolean =
     if (namespace.isEmpty || !namespaceExists(namespace)) false
     else {
-      val kinds = if (pool.withRetries("look for views")(rows.canStoreViews)) RowKind.all else Seq(RowKind.Table)
+      val kinds = if (canStoreViews) RowKind.all else Seq(RowKind.Table)
       val contents = kinds.flatMap(names(_, namespace)) ++ listNamespaces(namespace).map(_.last)
       if (contents.nonEmpty) {
         throw ValidationFailed(
@@ -311,7 +311,7 @@ final class JdbcCatalog private (
 
   private def viewLocation(id: TableIdentifier): Option[String] = if (canStoreViews) viewPointer(id).read() else None
 
-  private def canStoreViews: Boolean = pool.withRetries("look for views")(rows.canStoreViews)
+  override def canStoreViews: Boolean = pool.withRetries("look for views")(rows.canStoreViews)
 
   private def requireViews(): Unit = if (!canStoreViews) {
     throw Unsupported(

@@ -168,6 +168,7 @@ final class RestCatalog private (
     new Table(id, fullName(id), version, version.io.getOrElse(io), this)
 
   override def listViews(namespace: Vector[String]): Vector[TableIdentifier] = namespaces.views(namespace)
+  override def canStoreViews: Boolean = server.has(Endpoint.CreateView)
   override def defaultViewLocation(id: TableIdentifier): Option[String] = None
   override def viewExists(id: TableIdentifier): Boolean = views.exists(id)
   override def loadView(id: TableIdentifier): ViewState = views.load(id)

@@ -1,13 +1,10 @@
 package iceberglite.spark.view
 
-import org.apache.spark.sql.connector.catalog.Identifier
 import org.apache.spark.sql.{Row, SparkSession}
 
 import iceberglite.spark.error.{ErrorCondition, StatementError}
-import iceberglite.spark.session.CatalogNames
 import iceberglite.spec.IcebergError.{InvalidArgument, NotFound, Unsupported}
 import iceberglite.spec.ObjectKind
-import iceberglite.table.TableIdentifier
 
 /** `DROP VIEW [IF EXISTS]`. */
 final private[view] case class DropIcebergView(view: ViewName, ifExists: Boolean) extends ViewCommand {
@@ -54,21 +51,18 @@ final private[view] case class AlterViewProperties(
   }
 }
 
-/** `ALTER VIEW ... RENAME TO`. A new name of one part is in the namespace of the view. */
+/** `ALTER VIEW ... RENAME TO`. */
 final private[view] case class RenameIcebergView(view: ViewName, newName: Seq[String]) extends ViewCommand {
   override def run(session: SparkSession): Seq[Row] = in {
-    val target = newName match {
-      case Seq(name) => Identifier.of(view.ident.namespace, name)
-      case parts =>
-        val (catalog, ident) = CatalogNames.resolveIn(session, view.catalog, parts)
-        if (catalog.name != view.catalog.name) throw Unsupported(
-          s"renaming $view to ${newName.mkString(".")}",
-          s"A view stays in its catalog. The new name must be in ${view.catalog.name}"
-        )
-        ident
-    }
+    val (catalog, ident) = view.renamed(session, newName)
+    if (catalog.name != view.catalog.name) throw Unsupported(
+      s"renaming $view to ${newName.mkString(".")}",
+      s"A view stays in its catalog. The new name must be in ${view.catalog.name}"
+    )
     if (view.find().isEmpty) throw notFound
-    view.views.renameView(view.id, TableIdentifier(target.namespace.toVector, target.name))
+    val target = view.copy(ident = ident)
+    if (view.isInSessionCatalog) target.checkUnused()
+    view.views.renameView(view.id, target.id)
     Seq.empty
   }
 }

@@ -11,6 +11,7 @@ import iceberglite.spark.session.{CatalogNames, LiteCatalog}
 
 /**
  * `SHOW VIEWS`, which also shows the temporary views of the session and, in the session catalog, the views of Spark.
+ * The namespace of global temporary views is in every catalog.
  */
 final private[view] case class ShowIcebergViews(
     catalog: LiteCatalog,
@@ -23,10 +24,12 @@ final private[view] case class ShowIcebergViews(
   override protected def errorName: String = (catalog.name +: namespace).mkString(".")
 
   override def run(session: SparkSession): Seq[Row] = in {
-    val sparks = sparkViews(session)
-    val permanent = (icebergViews ++ sparks.filter(_.database.isDefined).map(_.table)).distinct.sorted
+    val isGlobal = namespace == Seq(session.sessionState.catalog.globalTempViewManager.database)
+    val sparks = sparkViews(session, isGlobal)
+    val own = if (isGlobal) Nil else icebergViews
+    val inNamespace = (own ++ sparks.filter(_.database.isDefined).map(_.table)).distinct.sorted
     val temporary = sparks.filter(_.database.isEmpty).map(_.table)
-    permanent.map(Row(namespace.mkString("."), _, false)) ++ temporary.map(Row("", _, true))
+    inNamespace.map(Row(namespace.mkString("."), _, isGlobal)) ++ temporary.map(Row("", _, true))
   }
 
   private def icebergViews: Seq[String] = {
@@ -36,9 +39,9 @@ final private[view] case class ShowIcebergViews(
     pattern.fold(names)(StringUtils.filterPattern(names, _))
   }
 
-  private def sparkViews(session: SparkSession): Seq[TableIdentifier] = {
+  private def sparkViews(session: SparkSession, isGlobal: Boolean): Seq[TableIdentifier] = {
     val filter = pattern.getOrElse("*")
-    if (isSessionCatalog) session.sessionState.catalog.listViews(namespace.mkString("."), filter)
+    if (isSessionCatalog || isGlobal) session.sessionState.catalog.listViews(namespace.mkString("."), filter)
     else session.sessionState.catalog.listLocalTempViews(filter)
   }
 

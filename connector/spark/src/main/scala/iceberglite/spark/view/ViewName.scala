@@ -10,7 +10,7 @@ import iceberglite.spark.catalog.PathName
 import iceberglite.spark.convert.PartitionTerm
 import iceberglite.spark.error.SparkErrors
 import iceberglite.spark.session.{CatalogNames, LiteCatalog}
-import iceberglite.spec.IcebergError.{InvalidArgument, NotFound}
+import iceberglite.spec.IcebergError.{AlreadyExists, InvalidArgument, NotFound}
 import iceberglite.spec.ObjectKind
 import iceberglite.spec.view.ViewMetadata
 import iceberglite.table.ViewState
@@ -44,6 +44,28 @@ final case class ViewName(catalog: LiteCatalog, views: ViewCatalog, ident: Ident
       case _: InvalidArgument => None
     }
 
+  /**
+   * Rejects the name for a view if a table has it or, in Spark's session catalog, a view of Spark. Spark's names are
+   * checked here because the Iceberg catalog does not know them.
+   */
+  def checkUnused(): Unit = if (catalog.tableExists(ident)) throw alreadyExists
+
+  /** Returns the error for a name that a table or another view has. */
+  def alreadyExists: AlreadyExists = AlreadyExists(
+    if (isInSessionCatalog) ObjectKind.TableOrView else ObjectKind.Table,
+    toString,
+    "A table and a view cannot have the same name. Drop the existing object first, or choose another name"
+  )
+
+  /**
+   * Returns the catalog and the identifier of the view after `RENAME TO`. A new name of one part is in the namespace of
+   * the view.
+   */
+  def renamed(session: SparkSession, newName: Seq[String]): (CatalogPlugin, Identifier) = newName match {
+    case Seq(one) => (catalog, Identifier.of(ident.namespace, one))
+    case parts => CatalogNames.resolveIn(session, catalog, parts)
+  }
+
   /** Returns the names and values of the details that `DESCRIBE EXTENDED` shows; `None` if there is no such view. */
   def details: Option[Seq[(String, String)]] =
     SparkErrors.in(toString)(find().map(state => ViewDescription.details(this, state.metadata)))
@@ -65,12 +87,14 @@ final case class ViewName(catalog: LiteCatalog, views: ViewCatalog, ident: Ident
     (before, operations.rollback(id, versionId, Set(ViewColumns.QueryColumnNames)).metadata)
   }
 
+  /** Whether the name is in Spark's session catalog, which also contains Spark's own views. */
+  def isInSessionCatalog: Boolean = catalog.name == CatalogNames.SessionCatalog
+
   /**
-   * Whether Spark itself handles statements about this view name: the name is in the session catalog, and no Iceberg
-   * view has the name.
+   * Whether Spark itself handles statements about an existing view with this name: the name is in the session catalog,
+   * and no Iceberg view has the name.
    */
-  def belongsToSpark: Boolean =
-    catalog.name == CatalogNames.SessionCatalog && SparkErrors.in(toString)(find().isEmpty)
+  def belongsToSpark: Boolean = isInSessionCatalog && SparkErrors.in(toString)(find().isEmpty)
 }
 
 object ViewName {

@@ -8,9 +8,8 @@ import org.apache.spark.sql.catalyst.analysis.{
   UnresolvedView
 }
 import org.apache.spark.sql.catalyst.plans.logical._
-import org.apache.spark.sql.connector.catalog.TableCatalog
 
-import iceberglite.spark.catalog.Providers
+import iceberglite.spark.error.SparkErrors
 import iceberglite.spark.session.{CatalogNames, LiteCatalog}
 
 /**
@@ -23,7 +22,8 @@ final private[iceberglite] class ViewStatements(session: SparkSession) {
   def apply(plan: LogicalPlan): LogicalPlan = plan match {
     case create: CreateView => ofCreate(create)
     case statement @ DropView(UnresolvedIdentifier(name, _), ifExists) =>
-      replace(statement, name)(DropIcebergView(_, ifExists))
+      ViewName.of(session, name).filter(view => !view.isInSessionCatalog || SessionViews.dropsIceberg(session, view))
+        .fold[LogicalPlan](statement)(DropIcebergView(_, ifExists))
     case statement @ AlterViewAs(name: UnresolvedView, text, query) =>
       replace(statement, name.multipartIdentifier)(WriteView(_, WriteView.Replace, WriteView.Definition(text), query))
     case statement @ SetViewProperties(name: UnresolvedView, properties) =>
@@ -31,6 +31,7 @@ final private[iceberglite] class ViewStatements(session: SparkSession) {
     case statement @ UnsetViewProperties(name: UnresolvedView, keys, ifExists) =>
       replace(statement, name.multipartIdentifier)(AlterViewProperties(_, Map.empty, keys, ifExists))
     case statement @ RenameTable(name: UnresolvedTableOrView, newName, true) =>
+      checkNewName(name.multipartIdentifier, newName)
       replace(statement, name.multipartIdentifier)(RenameIcebergView(_, newName))
     case statement @ ShowViews(UnresolvedNamespace(namespace), pattern, output) =>
       CatalogNames.resolveNamespace(session, namespace) match {
@@ -44,8 +45,8 @@ final private[iceberglite] class ViewStatements(session: SparkSession) {
   private def ofCreate(create: CreateView): LogicalPlan = create.child match {
     case UnresolvedIdentifier(name, _) =>
       // A new permanent view may have the name of a temporary view.
-      val isIceberg = create.properties.get(TableCatalog.PROP_PROVIDER).exists(_.equalsIgnoreCase(Providers.Iceberg))
-      val view = ViewName.ofPermanent(session, name).filterNot(!isIceberg && _.belongsToSpark)
+      val view = ViewName.ofPermanent(session, name)
+        .filter(v => !v.isInSessionCatalog || SessionViews.createsIceberg(session, v, create.properties))
       val mode =
         if (create.replace) WriteView.CreateOrReplace
         else if (create.allowExisting) WriteView.CreateIfNotExists
@@ -56,6 +57,15 @@ final private[iceberglite] class ViewStatements(session: SparkSession) {
       view.fold[LogicalPlan](create)(WriteView(_, mode, definition, create.query))
     case _ => create
   }
+
+  /** Rejects the name of an Iceberg table or view, which Spark does not know, as the new name of a view of Spark. */
+  private def checkNewName(name: Seq[String], newName: Seq[String]): Unit =
+    for (view <- ViewName.of(session, name) if view.belongsToSpark) {
+      val target = view.copy(ident = view.renamed(session, newName)._2)
+      SparkErrors.in(view.toString) {
+        if (target.find().isDefined || target.catalog.isIcebergTable(target.ident)) throw target.alreadyExists
+      }
+    }
 
   /** Replaces a statement, unless it is about a temporary view or a view of Spark's session catalog. */
   private def replace(statement: LogicalPlan, name: Seq[String])(command: ViewName => LogicalPlan): LogicalPlan =

@@ -11,8 +11,6 @@ import org.apache.spark.sql.{Row, SparkSession}
 import iceberglite.catalog.ViewDefinition
 import iceberglite.spark.conf.EngineSummary
 import iceberglite.spark.error.{ErrorBoundary, SparkErrors}
-import iceberglite.spec.IcebergError.AlreadyExists
-import iceberglite.spec.ObjectKind
 import iceberglite.spec.view.ViewRepresentation
 
 /**
@@ -64,21 +62,15 @@ final private[view] case class WriteView(
       case WriteView.CreateIfNotExists =>
         view.operations.createIfNotExists(view.id, newVersion(session), properties, location)
       case WriteView.Create =>
-        rejectTable()
+        view.checkUnused()
         view.operations.create(view.id, newVersion(session), properties, location)
       case WriteView.CreateOrReplace =>
-        if (view.find().isEmpty) rejectTable()
+        if (view.find().isEmpty) view.checkUnused()
         view.operations.createOrReplace(view.id, newVersion(session), properties, location)
       case WriteView.Replace => view.operations.replace(view.id, newVersion(session), properties, location)
     }
     ()
   }
-
-  private def rejectTable(): Unit = if (view.catalog.tableExists(view.ident)) throw AlreadyExists(
-    ObjectKind.Table,
-    view.toString,
-    "A table and a view cannot have the same name. Choose another name"
-  )
 
   private def newProperties: Map[String, String] =
     definition.properties.filterNot { case (key, _) => ViewDescription.Reserved(key) } ++

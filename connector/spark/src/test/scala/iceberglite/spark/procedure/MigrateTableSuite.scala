@@ -119,7 +119,7 @@ class MigrateTableSuite extends AnyFunSuite with ImportFixture {
     create(s, "t_BACKUP_", "parquet", "")
     s.sql("CREATE TABLE csv (id INT) USING csv")
     s.sql("CREATE TABLE ice (id INT) USING iceberg")
-    s.sql("CREATE VIEW v AS SELECT 1 AS id")
+    spark.newSession().sql(s"CREATE VIEW ${s.catalog.currentDatabase}.v AS SELECT 1 AS id")
     for (
       (table, message) <- Seq(
         "t" -> "already exists",
