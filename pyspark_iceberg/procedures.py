@@ -170,13 +170,14 @@ class TableProcedures(ABC):
         rows = self._call("describe_table", {})
         return DescribeTable(*rows[0])
 
-    def ancestors_of(self, snapshot_id: int | None = None) -> list[AncestorsOf]:
+    def ancestors_of(self, snapshot_id: int | None = None, branch: str | None = None) -> list[AncestorsOf]:
         """List a snapshot and its ancestors, newest first.
 
         Args:
-            snapshot_id: snapshot to start with; by default the current one.
+            snapshot_id: id of the snapshot; by default the current one.
+            branch: branch whose newest snapshot is selected; by default main.
         """
-        rows = self._call("ancestors_of", {"snapshot_id": snapshot_id})
+        rows = self._call("ancestors_of", {"snapshot_id": snapshot_id, "branch": branch})
         return [AncestorsOf(*row) for row in rows]
 
     def consumers(self) -> list[Consumers]:
@@ -430,13 +431,18 @@ class TableProcedures(ABC):
         )
         return RewritePositionDeleteFiles(*rows[0])
 
-    def compute_partition_stats(self, snapshot_id: int | None = None) -> list[ComputePartitionStats]:
+    def compute_partition_stats(
+        self,
+        snapshot_id: int | None = None,
+        branch: str | None = None,
+    ) -> list[ComputePartitionStats]:
         """Compute the partition statistics of a snapshot and register their file in the table.
 
         Args:
             snapshot_id: id of the snapshot; by default the current one.
+            branch: branch whose newest snapshot is selected; by default main.
         """
-        rows = self._call("compute_partition_stats", {"snapshot_id": snapshot_id})
+        rows = self._call("compute_partition_stats", {"snapshot_id": snapshot_id, "branch": branch})
         return [ComputePartitionStats(*row) for row in rows]
 
     def compute_table_stats(
@@ -444,6 +450,7 @@ class TableProcedures(ABC):
         snapshot_id: int | None = None,
         columns: Sequence[str] | None = None,
         bloom_index_only: bool | None = None,
+        branch: str | None = None,
     ) -> list[ComputeTableStats]:
         """Compute approximate numbers of distinct values and the Bloom index, and register their file in the table.
 
@@ -452,10 +459,11 @@ class TableProcedures(ABC):
             columns: names of the columns; by default all top-level columns with primitive types.
             bloom_index_only: whether to write only the Bloom index, which reads only data files without filters, and to
                 copy the existing numbers of distinct values; by default false.
+            branch: branch whose newest snapshot is selected; by default main.
         """
         rows = self._call(
             "compute_table_stats",
-            {"snapshot_id": snapshot_id, "columns": columns, "bloom_index_only": bloom_index_only},
+            {"snapshot_id": snapshot_id, "columns": columns, "bloom_index_only": bloom_index_only, "branch": branch},
         )
         return [ComputeTableStats(*row) for row in rows]
 
@@ -546,14 +554,16 @@ class TableProcedures(ABC):
         partition_filter: Mapping[str, str | int] | None = None,
         check_duplicate_files: bool | None = None,
         parallelism: int | None = None,
+        branch: str | None = None,
     ) -> AddFiles:
         """Add the files of another table or of a directory, without copying them.
 
         Args:
             source_table: parquet, ORC or Avro table of Spark's session catalog, or a path such as parquet.`/data/t`.
             partition_filter: values of partition columns; only the files of partitions with these values are added.
-            check_duplicate_files: whether to fail if a file is already in the table; by default true.
+            check_duplicate_files: whether to fail if a file is already in the branch; by default true.
             parallelism: accepted for compatibility, without effect: footers are always read in parallel.
+            branch: branch to which the files are added; by default main.
         """
         rows = self._call(
             "add_files",
@@ -562,6 +572,7 @@ class TableProcedures(ABC):
                 "partition_filter": partition_filter,
                 "check_duplicate_files": check_duplicate_files,
                 "parallelism": parallelism,
+                "branch": branch,
             },
         )
         return AddFiles(*rows[0])

@@ -8,7 +8,7 @@ import iceberglite.spec.metadata.Encryption
 import iceberglite.spec.partition.{PartitionSpec, PartitionTuple, SortOrder}
 import iceberglite.spec.schema.{NameMapping, Schema}
 import iceberglite.storage.FileIO
-import iceberglite.table.Table
+import iceberglite.table.{SnapshotTarget, Table}
 import iceberglite.table.action.{AddExistingFiles, AddNameMapping}
 import iceberglite.tree.MetadataPool
 
@@ -65,8 +65,13 @@ object LocalInspection extends Inspection {
  *
  * @param checksDuplicates whether files that are already in the table are an error
  * @param ignoresMissing whether files that no longer exist are omitted; otherwise they are an error
+ * @param to the branch to which the files are added
  */
-final case class FileImport(checksDuplicates: Boolean, ignoresMissing: Boolean = false) {
+final case class FileImport(
+    checksDuplicates: Boolean,
+    ignoresMissing: Boolean = false,
+    to: SnapshotTarget = SnapshotTarget.Main
+) {
 
   /**
    * Adds the files of a source. The table gets a name mapping if it has none, because files of other programs usually
@@ -89,9 +94,10 @@ final case class FileImport(checksDuplicates: Boolean, ignoresMissing: Boolean =
       val tuple = spec.tuple(p.values)
       p.files.map(f => SourceFile(f.path, f.length, p.format, tuple))
     }
+    to.head(table.metadata) // Rejects a name that is not a branch before files are read.
     val added = inspection.inspect(inspector(table, spec.spec), files)
     val mapped = table.transaction(summary).add(new AddNameMapping)
-    val transaction = if (added.isEmpty) mapped else mapped.add(new AddExistingFiles(added, checksDuplicates))
+    val transaction = if (added.isEmpty) mapped else mapped.add(new AddExistingFiles(added, checksDuplicates, to))
     ImportResult(transaction.commit(), added.size.toLong, added.map(_.partition).distinct.size.toLong)
   }
 

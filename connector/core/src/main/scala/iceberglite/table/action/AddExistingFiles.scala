@@ -15,10 +15,13 @@ import iceberglite.tree.{FileChanges, PartFilter, WrittenTree}
  * files are never deleted if the commit fails. A concurrent change conflicts only if it adds a CHECK constraint or a
  * generated column or, if `checksDuplicates` is true, the same files.
  *
- * @param checksDuplicates whether the commit fails if a file is already in the table
+ * @param checksDuplicates whether the commit fails if a file is already in the branch
  */
-final class AddExistingFiles(added: Vector[ContentFile], checksDuplicates: Boolean)
-    extends SnapshotAction(SnapshotTarget.Main) {
+final class AddExistingFiles(
+    added: Vector[ContentFile],
+    checksDuplicates: Boolean,
+    to: SnapshotTarget = SnapshotTarget.Main
+) extends SnapshotAction(to) {
 
   override protected def changes(base: TableMetadata, parent: Option[Snapshot], context: CommitContext): FileChanges = {
     rejectUncheckedRows(base, context)
@@ -44,7 +47,7 @@ final class AddExistingFiles(added: Vector[ContentFile], checksDuplicates: Boole
     }
   }
 
-  /** Every commit attempt checks the whole table, so that files of concurrent commits are also found. */
+  /** Every commit attempt checks the whole branch, so that files of concurrent commits are also found. */
   private def checkDuplicates(base: TableMetadata, parent: Option[Snapshot], context: CommitContext): Unit = {
     val files = new PathSet(context.io, added.map(_.path))
     files.duplicates.headOption.foreach(path => fail(context, s"The file $path would be added more than once"))

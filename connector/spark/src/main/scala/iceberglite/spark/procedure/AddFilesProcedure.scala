@@ -6,6 +6,7 @@ import org.apache.spark.sql.types.{LongType, StructType}
 import iceberglite.maintenance.importing.FileImport
 import iceberglite.spark.maintenance.importing.{ImportSource, SourceImport}
 import iceberglite.spec.FormatVersion
+import iceberglite.table.SnapshotTarget
 
 /** `CALL catalog.system.add_files(table, source_table, ...)` */
 object AddFilesProcedure extends Procedure {
@@ -22,13 +23,16 @@ object AddFilesProcedure extends Procedure {
   private val checkDuplicateFiles = Parameter.optional(
     "check_duplicate_files",
     ParameterType.Flag,
-    "Whether to fail if a file is already in the table; by default true"
+    "Whether to fail if a file is already in the branch; by default true"
   )
+
+  private val branch =
+    Parameter.optional("branch", ParameterType.Text, "Branch to which the files are added; by default main")
 
   override val name = "add_files"
   override val description = "Add the files of another table or of a directory, without copying them"
   override val parameters: Seq[Parameter[_]] =
-    Seq(Parameter.table, sourceTable, partitionFilter, checkDuplicateFiles, ImportParameters.parallelism)
+    Seq(Parameter.table, sourceTable, partitionFilter, checkDuplicateFiles, ImportParameters.parallelism, branch)
 
   override val output: StructType = StructType(Seq(
     Procedure.column("added_files_count", LongType, "Number of added files"),
@@ -45,7 +49,8 @@ object AddFilesProcedure extends Procedure {
     val name = arguments(Parameter.table)
     val source = ImportSource.of(context.session, arguments(sourceTable))
     val table = context.table(name).current
-    val files = FileImport(arguments.get(checkDuplicateFiles).getOrElse(true))
+    val to = SnapshotTarget.ofBranch(arguments.get(branch))
+    val files = FileImport(arguments.get(checkDuplicateFiles).getOrElse(true), to = to)
     val result = new SourceImport(context.session, table)
       .run(source, arguments.get(partitionFilter).getOrElse(Map.empty), files)
     context.refreshCachedPlans(name, table, result.table)

@@ -4,16 +4,13 @@ import org.apache.spark.sql.Row
 import org.apache.spark.sql.types.{LongType, StructType}
 
 /**
- * `CALL catalog.system.ancestors_of(table)`, optionally with `snapshot_id` to start with another snapshot than the
- * current snapshot.
+ * `CALL catalog.system.ancestors_of(table)`, optionally with `snapshot_id` or `branch` to start with another snapshot
+ * than the current snapshot.
  */
 object AncestorsOfProcedure extends Procedure {
-  private val snapshot =
-    Parameter.optional("snapshot_id", ParameterType.Id, "Snapshot to start with; by default the current one")
-
   override val name = "ancestors_of"
   override val description = "List a snapshot and its ancestors, newest first"
-  override val parameters: Seq[Parameter[_]] = Seq(Parameter.table, snapshot)
+  override val parameters: Seq[Parameter[_]] = Seq(Parameter.table, SelectedSnapshot.id, SelectedSnapshot.branch)
   override val manyRows: Boolean = true
 
   override val output: StructType = StructType(Seq(
@@ -23,7 +20,6 @@ object AncestorsOfProcedure extends Procedure {
 
   override def call(arguments: Arguments, context: ProcedureContext): Seq[Row] = {
     val table = context.table(arguments(Parameter.table)).current.metadata
-    val newest = arguments.get(snapshot).map(table.snapshot).orElse(table.currentSnapshot)
-    newest.toSeq.flatMap(table.ancestors(_).map(s => Row(s.snapshotId, s.timestampMs)))
+    SelectedSnapshot.of(arguments, table).toSeq.flatMap(table.ancestors(_).map(s => Row(s.snapshotId, s.timestampMs)))
   }
 }

@@ -7,14 +7,11 @@ import iceberglite.maintenance.ComputePartitionStatistics
 import iceberglite.spark.cluster.ClusterJob
 import iceberglite.spark.conf.EngineSummary
 
-/** `CALL catalog.system.compute_partition_stats(table, snapshot_id)` */
+/** `CALL catalog.system.compute_partition_stats(table, snapshot_id, branch)` */
 object ComputePartitionStatsProcedure extends Procedure {
-  private val snapshotId =
-    Parameter.optional("snapshot_id", ParameterType.Id, "Id of the snapshot; by default the current one")
-
   override val name = "compute_partition_stats"
   override val description = "Compute the partition statistics of a snapshot and register their file in the table"
-  override val parameters: Seq[Parameter[_]] = Seq(Parameter.table, snapshotId)
+  override val parameters: Seq[Parameter[_]] = Seq(Parameter.table, SelectedSnapshot.id, SelectedSnapshot.branch)
 
   override val output: StructType = StructType(Seq(
     Procedure.column(
@@ -30,8 +27,11 @@ object ComputePartitionStatsProcedure extends Procedure {
     val name = arguments(Parameter.table)
     val before = context.table(name).current
     val description = s"Computing partition statistics of ${before.name}"
+    val snapshot = SelectedSnapshot.of(arguments, before.metadata)
     val computed = ClusterJob.withDriverWork(context.session.sparkContext, description) {
-      ComputePartitionStatistics(before, arguments.get(snapshotId), EngineSummary.of(context.session))
+      snapshot.flatMap(s =>
+        ComputePartitionStatistics(before, Some(s.snapshotId), EngineSummary.of(context.session))
+      )
     }
     computed.toSeq.map { case (after, file) =>
       context.refreshCachedPlans(name, before, after)

@@ -5,10 +5,8 @@ import org.apache.spark.sql.types.{StringType, StructType}
 
 import iceberglite.spark.maintenance.TableStatistics
 
-/** `CALL catalog.system.compute_table_stats(table, snapshot_id, columns, bloom_index_only)` */
+/** `CALL catalog.system.compute_table_stats(table, snapshot_id, columns, bloom_index_only, branch)` */
 object ComputeTableStatsProcedure extends Procedure {
-  private val snapshotId =
-    Parameter.optional("snapshot_id", ParameterType.Id, "Id of the snapshot; by default the current one")
   private val columns = Parameter.optional(
     "columns",
     ParameterType.Texts,
@@ -24,7 +22,8 @@ object ComputeTableStatsProcedure extends Procedure {
   override val name = "compute_table_stats"
   override val description =
     "Compute approximate numbers of distinct values and the Bloom index, and register their file in the table"
-  override val parameters: Seq[Parameter[_]] = Seq(Parameter.table, snapshotId, columns, bloomIndexOnly)
+  override val parameters: Seq[Parameter[_]] =
+    Seq(Parameter.table, SelectedSnapshot.id, columns, bloomIndexOnly, SelectedSnapshot.branch)
 
   override val output: StructType = StructType(Seq(
     Procedure.column(
@@ -39,8 +38,7 @@ object ComputeTableStatsProcedure extends Procedure {
   override def call(arguments: Arguments, context: ProcedureContext): Seq[Row] = {
     val name = arguments(Parameter.table)
     val table = context.table(name).current
-    val snapshot = arguments.get(snapshotId).map(table.metadata.snapshot).orElse(table.currentSnapshot)
-    snapshot.toSeq.map { s =>
+    SelectedSnapshot.of(arguments, table.metadata).toSeq.map { s =>
       val names = arguments.get(columns).getOrElse(Nil)
       val onlyIndex = arguments.get(bloomIndexOnly).contains(true)
       val (after, file) = TableStatistics.compute(context.session, table, s, names, onlyIndex)
