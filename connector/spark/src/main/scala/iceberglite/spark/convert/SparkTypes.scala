@@ -24,7 +24,7 @@ import org.apache.spark.sql.types.{
   VarcharType
 }
 
-import iceberglite.spec.IcebergError.Unsupported
+import iceberglite.spark.error.UnsupportedFeature
 import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.{NestedField, Type}
 import iceberglite.spec.types.Type._
@@ -145,10 +145,7 @@ object SparkTypes {
         val (keyId, valueId) = (nextId(), nextId())
         val (keyType, valueType) = (typeOf(key, path :+ "key"), typeOf(value, path :+ "value"))
         MapType(keyId, keyType, valueId, valueType, valueRequired = !valueContainsNull)
-      case other => throw Unsupported(
-          s"column ${path.mkString(".")} of Spark's type ${other.simpleString}",
-          "Tables do not support this type; cast the column to a supported type"
-        )
+      case other => throw UnsupportedFeature.columnType(path.mkString("."), other.sql)
     }
   }
 }

@@ -91,6 +91,8 @@ private[iceberglite] object ErrorCondition {
     case ObjectKind.Namespace => ErrorCondition("SCHEMA_NOT_FOUND", "42704", Map("schemaName" -> name))
     case ObjectKind.Column =>
       ErrorCondition("UNRESOLVED_COLUMN.WITHOUT_SUGGESTION", "42703", Map("objectName" -> name))
+    // Spark 3.5 defines no SQL states for these two conditions and for that of a type. These are the states of Spark 4.
+    case ObjectKind.ViewProperty => ErrorCondition("UNSET_NONEXISTENT_PROPERTIES", "42K0J", Map("properties" -> name))
     case other => own(s"${words(other)}_NOT_FOUND", "42704", "name" -> name)
   }
 
@@ -99,6 +101,7 @@ private[iceberglite] object ErrorCondition {
       ErrorCondition("TABLE_OR_VIEW_ALREADY_EXISTS", "42P07", Map("relationName" -> name))
     case ObjectKind.View => ErrorCondition("VIEW_ALREADY_EXISTS", "42P07", Map("relationName" -> name))
     case ObjectKind.Namespace => ErrorCondition("SCHEMA_ALREADY_EXISTS", "42P06", Map("schemaName" -> name))
+    case ObjectKind.Column => ErrorCondition("FIELDS_ALREADY_EXISTS", "42710", Map("fieldNames" -> name))
     case other => own(s"${words(other)}_ALREADY_EXISTS", "42710", "name" -> name)
   }
 

@@ -2,7 +2,7 @@ package iceberglite.spark.error
 
 import iceberglite.spec.IcebergError.Unsupported
 
-/** Errors for features that Spark has, but that tables of this connector or a part of them do not support. */
+/** Errors for features and types that Spark has, but that tables of this connector or a part of them do not support. */
 private[iceberglite] object UnsupportedFeature {
 
   /**
@@ -23,8 +23,26 @@ private[iceberglite] object UnsupportedFeature {
     )
   )
 
-  private def error(feature: String, error: Unsupported, parameters: (String, String)*): StatementError = {
-    val condition = ErrorCondition(s"UNSUPPORTED_FEATURE.$feature", "0A000", parameters.toMap)
+  /**
+   * Returns the error for a column of a Spark type that tables do not support.
+   *
+   * @param columnType the type in SQL
+   */
+  def columnType(column: String, columnType: String): StatementError = error(
+    ErrorCondition(
+      "UNSUPPORTED_DATA_TYPE_FOR_DATASOURCE",
+      "0A000",
+      Map("format" -> "iceberg", "columnName" -> column, "columnType" -> columnType)
+    ),
+    Unsupported(
+      s"column $column of Spark's type $columnType",
+      "Tables do not support this type; cast the column to a supported type"
+    )
+  )
+
+  private def error(feature: String, unsupported: Unsupported, parameters: (String, String)*): StatementError =
+    error(ErrorCondition(s"UNSUPPORTED_FEATURE.$feature", "0A000", parameters.toMap), unsupported)
+
+  private def error(condition: ErrorCondition, error: Unsupported): StatementError =
     new StatementError(condition.in(error.getMessage), error, condition)
-  }
 }

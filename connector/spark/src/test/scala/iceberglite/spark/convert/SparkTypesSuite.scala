@@ -1,9 +1,11 @@
 package iceberglite.spark.convert
 
+import scala.collection.JavaConverters._
+
 import org.apache.spark.sql.types._
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.spec.IcebergError.Unsupported
+import iceberglite.spark.error.StatementError
 import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.Type
 import iceberglite.spec.types.NestedField.{optional, required}
@@ -66,7 +68,9 @@ class SparkTypesSuite extends AnyFunSuite {
 
   test("an unsupported type is rejected with the column's path") {
     val interval = StructType(Seq(StructField("l", ArrayType(DayTimeIntervalType()))))
-    val error = intercept[Unsupported](SparkTypes.fromSpark(interval))
-    assert(error.getMessage.contains("column l.element of Spark's type interval day to second"))
+    val error = intercept[StatementError](SparkTypes.fromSpark(interval))
+    assert(error.getErrorClass == "UNSUPPORTED_DATA_TYPE_FOR_DATASOURCE" && error.getSqlState == "0A000")
+    val parameters = Map("format" -> "iceberg", "columnName" -> "l.element", "columnType" -> "INTERVAL DAY TO SECOND")
+    assert(error.getMessageParameters.asScala == parameters)
   }
 }
