@@ -68,3 +68,26 @@ ORDER BY ts, category;
 SELECT id, data FROM ${catalog}.db.sample;
 ----
 1 | a
+
+DROP TABLE ${catalog}.db.sample;
+
+CREATE TABLE ${catalog}.db.sample (
+    id bigint,
+    data string,
+    category string,
+    ts timestamp)
+USING iceberg
+PARTITIONED BY (days(ts), category);
+
+INSERT INTO ${catalog}.db.sample
+SELECT id, data, category, ts FROM another_table;
+
+INSERT INTO ${catalog}.db.sample
+SELECT id, data, category, ts FROM another_table
+ORDER BY ts, category;
+
+-- query
+SELECT id, data, category FROM ${catalog}.db.sample;
+----
+1 | a | x
+1 | a | x

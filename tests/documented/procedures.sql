@@ -44,6 +44,10 @@ SET spark.wap.id = wap_id_3;
 
 INSERT INTO ${catalog}.db.sample VALUES (5, 'e', 5, 5, 'x');
 
+SET spark.wap.id = wap_id_4;
+
+INSERT INTO ${catalog}.db.sample VALUES (6, 'f', 6, 6, 'x');
+
 RESET spark.wap.id;
 
 CALL ${catalog}.system.publish_changes('db.sample', 'wap_id_1');
@@ -55,10 +59,15 @@ SELECT snapshot_id FROM ${catalog}.db.sample.snapshots WHERE summary['wap.id'] =
 
 CALL ${catalog}.system.cherrypick_snapshot(snapshot_id => ${staged}, table => 'db.sample' );
 
+-- let alsoStaged
+SELECT snapshot_id FROM ${catalog}.db.sample.snapshots WHERE summary['wap.id'] = 'wap_id_4';
+
+CALL ${catalog}.system.cherrypick_snapshot('db.sample', ${alsoStaged});
+
 -- query
 SELECT count(*) FROM ${catalog}.db.sample;
 ----
-5
+6
 
 CALL ${catalog}.system.ancestors_of('db.sample');
 
@@ -74,6 +83,8 @@ CALL ${catalog}.system.create_changelog_view(
 );
 ----
 tbl_changes
+
+SELECT * FROM tbl_changes;
 
 -- query
 SELECT id, _change_type FROM tbl_changes where _change_type = 'INSERT' AND id = 2 ORDER BY _change_ordinal;
@@ -101,7 +112,7 @@ CALL ${catalog}.system.create_changelog_view(
 -- query
 SELECT count(*) FROM ${catalog}.db.sample.changes;
 ----
-5
+6
 
 CALL ${catalog}.system.rewrite_data_files('db.sample');
 
@@ -123,7 +134,7 @@ CALL ${catalog}.system.rewrite_manifests('db.sample');
 
 ALTER TABLE ${catalog}.db.sample ADD PARTITION FIELD category;
 
-INSERT INTO ${catalog}.db.sample VALUES (6, 'f', 6, 6, 'z');
+INSERT INTO ${catalog}.db.sample VALUES (7, 'g', 7, 7, 'z');
 
 CALL ${catalog}.system.rewrite_manifests(table => 'db.sample', spec_id => 1);
 
@@ -136,6 +147,8 @@ CALL ${catalog}.system.compute_table_stats(table => 'db.sample', snapshot_id => 
 CALL ${catalog}.system.compute_table_stats(table => 'db.sample', snapshot_id => ${first}, columns => array('c1', 'c2'));
 
 CALL ${catalog}.system.compute_partition_stats('db.sample');
+
+CALL ${catalog}.system.compute_partition_stats(table => 'db.sample', snapshot_id => ${first});
 
 CALL ${catalog}.system.remove_orphan_files(table => 'db.sample', dry_run => true);
 
@@ -172,4 +185,4 @@ CALL ${catalog}.system.expire_snapshots(table => 'db.sample', snapshot_ids => AR
 -- query
 SELECT count(*) FROM ${catalog}.db.sample;
 ----
-6
+7

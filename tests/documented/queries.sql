@@ -42,6 +42,9 @@ SELECT count(*) FROM ${catalog}.db.orders FOR SYSTEM_VERSION AS OF ${first};
 -- error 1985
 SELECT * FROM ${catalog}.db.orders TIMESTAMP AS OF 499162860;
 
+-- error 1985
+SELECT * FROM ${catalog}.db.orders FOR SYSTEM_TIME AS OF 499162860;
+
 ALTER TABLE ${catalog}.db.orders CREATE BRANCH audit_branch AS OF VERSION ${first};
 
 ALTER TABLE ${catalog}.db.orders CREATE TAG first_load AS OF VERSION ${first};
@@ -60,6 +63,25 @@ SELECT * FROM ${catalog}.db.orders.`branch_audit_branch` ORDER BY id;
 
 -- query
 SELECT count(*) FROM ${catalog}.db.orders FOR SYSTEM_VERSION AS OF 'audit_branch';
+----
+2
+
+-- query
+SELECT count(*) FROM ${catalog}.db.orders FOR SYSTEM_VERSION AS OF 'first_load';
+----
+2
+
+ALTER TABLE ${catalog}.db.orders CREATE BRANCH `audit-branch` AS OF VERSION ${first};
+
+-- query
+SELECT count(*) FROM ${catalog}.db.orders.`branch_audit-branch`;
+----
+2
+
+ALTER TABLE ${catalog}.db.orders CREATE TAG `historical-snapshot` AS OF VERSION ${first};
+
+-- query
+SELECT count(*) FROM ${catalog}.db.orders.`tag_historical-snapshot`;
 ----
 2
 
@@ -109,6 +131,17 @@ order by made_current_at;
 ----
 append | true | true
 append | true | true
+
+select
+    h.made_current_at,
+    s.operation,
+    h.snapshot_id,
+    h.is_current_ancestor,
+    s.summary['spark.app.id']
+from ${catalog}.db.orders.history h
+join ${catalog}.db.orders.snapshots s
+  on h.snapshot_id = s.snapshot_id
+order by made_current_at;
 
 SELECT * FROM ${catalog}.db.orders.entries;
 

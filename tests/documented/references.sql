@@ -34,6 +34,11 @@ ALTER TABLE ${catalog}.db.sample DROP TAG `historical-tag`;
 
 ALTER TABLE ${catalog}.db.sample CREATE TAG `historical-tag` AS OF VERSION ${first};
 
+ALTER TABLE ${catalog}.db.sample DROP TAG `historical-tag`;
+
+ALTER TABLE ${catalog}.db.sample CREATE TAG `historical-tag`
+AS OF VERSION ${first} RETAIN 365 DAYS;
+
 ALTER TABLE ${catalog}.db.sample CREATE TAG `EOY-2023`
 AS OF VERSION ${first} RETAIN 365 DAYS;
 
@@ -44,6 +49,8 @@ ALTER TABLE ${catalog}.db.sample REPLACE TAG `historical-tag`
 AS OF VERSION ${first} RETAIN 60 DAYS;
 
 ALTER TABLE ${catalog}.db.sample CREATE TAG `EOW-01` AS OF VERSION ${first} RETAIN 7 DAYS;
+
+ALTER TABLE ${catalog}.db.sample CREATE TAG `EOM-01` AS OF VERSION ${first} RETAIN 180 DAYS;
 
 ALTER TABLE ${catalog}.db.sample CREATE BRANCH `test-branch` RETAIN 7 DAYS WITH SNAPSHOT RETENTION 2 SNAPSHOTS;
 
@@ -75,7 +82,7 @@ ALTER TABLE ${catalog}.db.sample DROP COLUMN col;
 
 ALTER TABLE ${catalog}.db.sample ADD COLUMN new_col date;
 
-INSERT INTO ${catalog}.db.sample VALUES (5, 'e', date('2024-05-05'));
+INSERT INTO ${catalog}.db.sample VALUES (4, 'd', date('2024-04-04')), (5, 'e', date('2024-05-05'));
 
 -- query
 SELECT * FROM ${catalog}.db.sample.branch_test_branch ORDER BY id;

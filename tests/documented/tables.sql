@@ -127,3 +127,10 @@ SELECT * FROM ${catalog}.db.sample;
 1.5 | 1 | a | x | NULL | NULL | NULL | NULL
 
 ALTER TABLE ${catalog}.db.sample DROP COLUMN id;
+
+ALTER TABLE ${catalog}.db.sample RENAME TO ${catalog}.db.new_name;
+
+-- query
+SELECT part FROM ${catalog}.db.new_name;
+----
+x

@@ -35,6 +35,13 @@ class ChecklistSuite extends AnyFunSuite with SharedSession {
     test(s"the documented statements of ${scenario.name} have the expected results", Slow) {
       val session = SharedSession
         .sessionWithCatalog(SharedSession.liteExtensions, classOf[SparkCatalog].getName, newDirectory("documented"))
+      // The migration of tables needs a session catalog of the connector.
+      val settings = Seq("type" -> "jdbc", "uri" -> s"jdbc:sqlite:${newDirectory("documented")}/catalog.db")
+      SharedSession.catalogConf(
+        "spark_catalog",
+        classOf[SparkSessionCatalog].getName,
+        settings :+ ("warehouse" -> newDirectory("documented").toUri.toString): _*
+      ).foreach { case (key, value) => session.conf.set(key, value) }
       session.sql(s"USE $CatalogName.db")
       new ScenarioRunner(session).run(
         scenario,
