@@ -9,7 +9,6 @@ import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 import org.apache.spark.sql.types.{DateType, StringType}
 import org.apache.spark.unsafe.types.UTF8String
 
-import iceberglite.spark.function.VariantGet
 import iceberglite.spark.table.SparkTable
 
 /**
@@ -62,15 +61,8 @@ private[iceberglite] object RewriteFunctionsToRanges extends Rule[LogicalPlan] {
     case Or(l, r) =>
       for ((a, isNewA) <- implied(l); (b, isNewB) <- implied(r)) yield (Or(a, b), isNewA || isNewB)
     case leaf => ColumnTest.of(leaf).map(test => (test.range, true))
-        .orElse(if (isRepeatable(leaf)) Some((leaf, false)) else None)
+        .orElse(if (RepeatableCondition(leaf)) Some((leaf, false)) else None)
   }
-
-  /**
-   * Whether the derived condition may repeat a condition. It is computed also for rows for which the query does not
-   * compute the condition, and which may have parts that cannot be cast, as in `kind = 'number' AND variant_get(v,
-   * '$.x', 'int') % 2 = 1 OR kind = 'text'`.
-   */
-  private def isRepeatable(condition: Expression): Boolean = !condition.exists(_.isInstanceOf[VariantGet])
 }
 
 /**

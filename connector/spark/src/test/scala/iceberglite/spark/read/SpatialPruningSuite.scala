@@ -131,6 +131,13 @@ class SpatialPruningSuite extends AnyFunSuite with JavaTables with WriteFixture 
     val Seq(call) = filters.head.collect { case i: Invoke => i }
     assert(call.arguments.last.isInstanceOf[Literal] && !call.arguments.head.isInstanceOf[Literal], filters)
     assert(ids(s"$test OR id = 2", table) == Seq(1L, 2L) && ids(test, table) == Seq(1L))
+    for (query <- Seq(test, s"$test AND id > 0", s"id > 0 AND $test", s"($test AND id > 0) OR id = 7")) {
+      val plan = sql(s"SELECT id FROM $table WHERE $query").queryExecution.executedPlan
+      val conditions = plan.collect { case f: FilterExec => f.condition }
+      assert(conditions.size == 1 && !conditions.exists(_.exists(_ == Literal.TrueLiteral)), plan)
+      assert(conditions.head.collect { case i: Invoke => i.arguments.last }.forall(_.isInstanceOf[Literal]), plan)
+      assert(!plan.toString.contains("st_boxtest"), plan)
+    }
   }
 
   test("without the extensions, functions work, and filters skip no files") {

@@ -101,6 +101,77 @@ class RewriteFunctionsToRangesSuite extends AnyFunSuite with SharedSession {
     }
   }
 
+  /** A condition that selects two days of New York, and whose derived range also includes the days around them. */
+  private def guarded(onFirst: String, onThird: String): String =
+    s"(date_trunc('DAY', ts) = TIMESTAMP '2024-03-01' AND $onFirst) OR " +
+      s"(date_trunc('DAY', ts) = TIMESTAMP '2024-03-03' AND $onThird)"
+
+  /** A table with one row and file per day. Only the rows of the selected days have valid values. */
+  private lazy val days: String = {
+    val table = newTable()
+    sql(
+      s"CREATE TABLE $table (ts timestamp, n int, s string, b binary) USING iceberg PARTITIONED BY (days(ts))"
+    )
+    sql(
+      s"""INSERT INTO $table SELECT TIMESTAMP '2024-02-26 17:00:00Z' + make_interval(0, 0, 0, id),
+         |IF(id IN (4, 6), id, 0), IF(id IN (4, 6), '{"a":1,"b":2}', 'not JSON'),
+         |IF(id IN (4, 6), lite.system.st_point(1, 1), X'01') FROM range(20)""".stripMargin
+    )
+    table
+  }
+
+  private def inNewYork[A](body: => A): A =
+    withConf("spark.sql.session.timeZone" -> "America/New_York", "spark.sql.ansi.enabled" -> "true")(body)
+
+  test("a condition that can fail is only evaluated on the rows that its guard selects") {
+    inNewYork {
+      // No expression occurs twice, because Spark evaluates such an expression first, on all rows.
+      for (
+        (onFirst, onThird) <- Seq(
+          "10 / n > 2" -> "10 / n > 1",
+          "lite.system.variant_get(s, '$.a') = '1'" -> "lite.system.variant_get(s, '$.b') = '2'",
+          "lite.system.st_astext(b) LIKE 'POINT%'" -> "lite.system.st_astext(b) LIKE 'P%'",
+          "lite.system.st_intersects(b, lite.system.st_box(0, 0, 2, 2))" ->
+            "lite.system.st_intersects(b, lite.system.st_point(1, 1))",
+          "CAST(IF(n > 0, '1', 'x') AS int) = 1" -> "CAST(IF(n > 0, '1', 'x') AS int) > 0"
+        )
+      ) withClue(onFirst) {
+        val query = sql(s"SELECT n FROM $days WHERE ${guarded(onFirst, onThird)}")
+        assert(query.collect().map(_.getInt(0)).toSet == Set(4, 6))
+        assert(files(query) == 5)
+      }
+    }
+  }
+
+  test("a condition that only Spark can test is evaluated once per row") {
+    val calls = spark.sparkContext.longAccumulator
+    spark.udf.register("counted", (n: Int) => { calls.add(1); n })
+    inNewYork {
+      val query = sql(s"SELECT n FROM $days WHERE ${guarded("counted(n) > 3", "counted(n) > 4")}")
+      assert(query.collect().length == 2 && files(query) == 5)
+      assert(calls.value == 2)
+    }
+  }
+
+  test("a condition that a scan can test is part of the derived condition") {
+    inNewYork {
+      for (
+        (condition, expected) <- Seq(
+          "n = 4" -> 2,
+          "n IN (4, 5) AND 10 / n > 1" -> 2,
+          "NOT (n <> 4 OR n IS NULL)" -> 2,
+          "s LIKE '{%'" -> 2,
+          "lite.system.truncate(4, n) = 4" -> 2,
+          "n < 10 / 3" -> 3,
+          "lite.system.bucket(1, n) = 0" -> 4,
+          "n + 1 = 5" -> 4
+        )
+      ) withClue(condition) {
+        assert(files(sql(s"SELECT n FROM $days WHERE ${guarded(condition, "n = 6")}")) == expected)
+      }
+    }
+  }
+
   test("filters that partitions satisfy completely are not evaluated on rows", Slow) {
     val table = newTable()
     sql(
