@@ -9,8 +9,15 @@ import iceberglite.spec.types.{Literal, PrimitiveType}
 /** Reads and writes bounds of variant columns (spec: "Bounds for Variant"). */
 private[iceberglite] object VariantBoundsReader extends VariantBounds {
 
-  override def of(bounds: ByteBuffer, name: String): Option[Literal] =
-    try VariantJson.literalOfField(bounds, name)
+  override def decode(bounds: ByteBuffer): Option[VariantBounds.Parts] = valid {
+    val bytes = new VariantBytes(bounds)
+    val names = new VariantNames(bytes)
+    val parts = new VariantValues(names, new VariantBytes(bytes.slice(names.end, bytes.size - names.end)))
+    Some((name: Array[Byte]) => valid(parts.offsetOf(name).flatMap(parts.literalAt)))
+  }
+
+  private def valid[A](result: => Option[A]): Option[A] =
+    try result
     catch { case _: InvalidArgument => None } // Readers ignore bounds that are not valid.
 
   /**
@@ -23,8 +30,7 @@ private[iceberglite] object VariantBoundsReader extends VariantBounds {
     if (bounds.isEmpty) None
     else {
       val parts = bounds.map { case (name, bound, t) => name -> VariantNode.ofWidth(bound, t) }
-      try Some(bytesOf(VariantEncoding.encode(VariantNode.Fields(parts))))
-      catch { case _: InvalidArgument => None }
+      VariantEncoding.encodeIfFits(VariantNode.Fields(parts)).map(bytesOf)
     }
 
   private def bytesOf(variant: Variant): ByteBuffer = {

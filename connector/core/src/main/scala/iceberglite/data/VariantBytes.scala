@@ -52,6 +52,13 @@ final private class VariantBytes(buffer: ByteBuffer) {
     array
   }
 
+  def isAt(offset: Int, content: Array[Byte]): Boolean = {
+    requireBytes(offset, content.length)
+    var i = 0
+    while (i < content.length && buffer.get(start + offset + i) == content(i)) i += 1
+    i == content.length
+  }
+
   def text(offset: Int, bytes: Int): String = UTF_8.decode(slice(offset, bytes)).toString
 
   private def requireBytes(offset: Int, bytes: Int): Unit =
@@ -80,10 +87,19 @@ final private class VariantNames(bytes: VariantBytes) {
   def end: Int = strings + offset(count)
 
   def apply(id: Int): String = {
+    val size = length(id)
+    bytes.text(strings + offset(id), size)
+  }
+
+  /** Whether a name is equal to a text in UTF-8. */
+  def isAt(id: Int, text: Array[Byte]): Boolean = length(id) == text.length && bytes.isAt(strings + offset(id), text)
+
+  /** Returns the length of a name, after checks that there is such a name. */
+  private def length(id: Int): Int = {
     if (id >= count) bytes.fail(s"it refers to the name with index $id, but its metadata has only $count names")
     val (from, to) = (offset(id), offset(id + 1))
     if (to < from) bytes.fail("the names in its metadata overlap")
-    bytes.text(strings + from, to - from)
+    to - from
   }
 
   private def offset(id: Int): Int = bytes.unsigned(offsets + id * width, width)

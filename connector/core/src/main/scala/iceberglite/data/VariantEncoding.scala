@@ -26,24 +26,57 @@ private[iceberglite] object VariantEncoding {
     Variant(names.metadata, names.encode(node))
   }
 
+  /** Encodes a variant; absent if it is larger than [[MaxSize]]. */
+  def encodeIfFits(node: VariantNode): Option[Variant] = {
+    val names = allNamesOf(node)
+    if (names.metadataSize > MaxSize || names.sizeOf(node) > MaxSize) None
+    else Some(Variant(names.metadata, names.encode(node)))
+  }
+
   /** Returns the names of the fields of a variant. @throws InvalidArgument if they are larger than [[MaxSize]] */
   def namesOf(node: VariantNode): Names = {
+    val names = allNamesOf(node)
+    requireSize("names of fields", names.metadataSize)
+    names
+  }
+
+  private def allNamesOf(node: VariantNode): Names = {
     // Java's collections are fast even if the hash codes of all names are equal.
     val ids = new HashMap[String, Integer]
     collectNames(node, ids)
     val sorted = ids.keySet.asScala.toArray.map(_.getBytes(UTF_8))
     Arrays.sort(sorted, byBytes)
-    val metadata = metadataOf(sorted)
     sorted.indices.foreach(i => ids.put(new String(sorted(i), UTF_8), i))
-    new Names(ids, metadata)
+    new Names(ids, sorted)
   }
 
-  /** The dictionary of the names of a variant. @param metadata the encoded dictionary */
-  final class Names private[VariantEncoding] (ids: HashMap[String, Integer], val metadata: ByteBuffer) {
+  /**
+   * The dictionary of the names of a variant.
+   *
+   * @param ids the indexes of the names in the dictionary
+   * @param sorted the names in the order of the dictionary
+   */
+  final class Names private[VariantEncoding] (ids: HashMap[String, Integer], sorted: Array[Array[Byte]]) {
+    private val content = sorted.iterator.map(_.length.toLong).sum
+    private val width = widthOf(math.max(content, sorted.length.toLong))
+
+    private[VariantEncoding] val metadataSize: Long = 1 + width * (sorted.length + 2L) + content
+
+    /** Returns the encoded dictionary. */
+    def metadata: ByteBuffer = {
+      val metadata = ByteBuffer.allocate(metadataSize.toInt).order(ByteOrder.LITTLE_ENDIAN)
+      metadata.put((Version | IsSorted | (width - 1) << 6).toByte)
+      putUnsigned(metadata, sorted.length.toLong, width)
+      sorted.iterator.scanLeft(0L)(_ + _.length).foreach(putUnsigned(metadata, _, width))
+      sorted.foreach(metadata.put)
+      metadata.flip()
+      metadata
+    }
 
     /** Encodes a part of the variant. @throws InvalidArgument if it is larger than [[MaxSize]] */
     def encode(part: VariantNode): ByteBuffer = {
-      val layout = checkedLayout(part)
+      val layout = layoutOf(part, ids)
+      requireSize("value", layout.size)
       val value = ByteBuffer.allocate(layout.size.toInt).order(ByteOrder.LITTLE_ENDIAN)
       layout.put(value)
       value.flip()
@@ -51,15 +84,18 @@ private[iceberglite] object VariantEncoding {
     }
 
     /** Checks the size of a part. @throws InvalidArgument if it is larger than [[MaxSize]] when it is encoded */
-    def check(part: VariantNode): Unit = {
-      checkedLayout(part)
-      ()
-    }
+    def check(part: VariantNode): Unit = requireSize("value", sizeOf(part))
 
-    private def checkedLayout(part: VariantNode): Layout = {
-      val layout = layoutOf(part, ids)
-      requireSize("value", layout.size)
-      layout
+    /** Returns the size of a part when it is encoded, in bytes. */
+    private[VariantEncoding] def sizeOf(part: VariantNode): Long = part match {
+      case VariantNode.Scalar(encoded) => encoded.length.toLong
+      case VariantNode.Elements(elements) =>
+        val content = elements.foldLeft(0L)((size, element) => size + sizeOf(element))
+        sizeOfContainer(elements.size, idWidth = 0, content)
+      case VariantNode.Fields(fields) =>
+        val content = fields.foldLeft(0L)((size, field) => size + sizeOf(field._2))
+        val maxId = fields.foldLeft(0)((max, field) => math.max(max, ids.get(field._1).intValue))
+        sizeOfContainer(fields.size, widthOf(maxId.toLong), content)
     }
   }
 
@@ -79,20 +115,6 @@ private[iceberglite] object VariantEncoding {
         names.put(name, 0)
         collectNames(value, names)
       }
-  }
-
-  private def metadataOf(names: Array[Array[Byte]]): ByteBuffer = {
-    val content = names.iterator.map(_.length.toLong).sum
-    val width = widthOf(math.max(content, names.length.toLong))
-    val size = 1 + width * (names.length + 2L) + content
-    requireSize("names of fields", size)
-    val metadata = ByteBuffer.allocate(size.toInt).order(ByteOrder.LITTLE_ENDIAN)
-    metadata.put((Version | IsSorted | (width - 1) << 6).toByte)
-    putUnsigned(metadata, names.length.toLong, width)
-    names.iterator.scanLeft(0L)(_ + _.length).foreach(putUnsigned(metadata, _, width))
-    names.foreach(metadata.put)
-    metadata.flip()
-    metadata
   }
 
   private def requireSize(part: String, size: Long): Unit = if (size > MaxSize) {
@@ -122,14 +144,12 @@ private[iceberglite] object VariantEncoding {
     private val content = values.iterator.map(_.size).sum
     private val offsetWidth = widthOf(content)
     private val idWidth = ids.map(i => widthOf(if (i.isEmpty) 0L else i.max.toLong))
-    private val isLarge = values.length > MaxSmallCount
-    private val countWidth = if (isLarge) 4 else 1
+    private val countWidth = countWidthOf(values.length)
 
-    override val size: Long = 1 + countWidth + values.length.toLong * idWidth.getOrElse(0) +
-      (values.length + 1L) * offsetWidth + content
+    override val size: Long = sizeOfContainer(values.length, idWidth.getOrElse(0), content)
 
     private def header: Int = {
-      val large = if (isLarge) 1 else 0
+      val large = if (countWidth == 1) 0 else 1
       idWidth match {
         case Some(width) => (large << 4 | (width - 1) << 2 | (offsetWidth - 1)) << 2 | ObjectKind
         case None => (large << 2 | (offsetWidth - 1)) << 2 | ArrayKind
@@ -153,6 +173,18 @@ private[iceberglite] object VariantEncoding {
       val sorted = fields.map { case (name, value) => ids.get(name).intValue -> value }.sortBy(_._1)
       new ContainerLayout(Some(sorted.map(_._1).toArray), sorted.map(f => layoutOf(f._2, ids)).toArray)
   }
+
+  private def countWidthOf(count: Int): Int = if (count > MaxSmallCount) 4 else 1
+
+  /**
+   * Returns the size of an object or array, in bytes.
+   *
+   * @param count the number of values
+   * @param idWidth the number of bytes of an index of a name; 0 for an array
+   * @param content the size of the values
+   */
+  private def sizeOfContainer(count: Int, idWidth: Int, content: Long): Long =
+    1 + countWidthOf(count) + count.toLong * idWidth + (count + 1L) * widthOf(content) + content
 
   /** Returns the smallest number of bytes that can contain an unsigned number; 4 for larger numbers. */
   private def widthOf(value: Long): Int =

@@ -52,20 +52,6 @@ object VariantJson {
       new VariantBytes(ByteBuffer.wrap(encoded))
     ).literal
 
-  /**
-   * Returns the value of a field of an object; absent if it is missing or null.
-   *
-   * @param variant the metadata of a variant, followed by its value
-   * @throws iceberglite.spec.IcebergError.InvalidArgument if the bytes are not an object whose field is neither an
-   *   object nor an array
-   */
-  private[iceberglite] def literalOfField(variant: ByteBuffer, name: String): Option[Literal] = {
-    val bytes = new VariantBytes(variant)
-    val names = new VariantNames(bytes)
-    val value = new VariantValues(names, new VariantBytes(bytes.slice(names.end, bytes.size - names.end)))
-    value.offsetOf(name).flatMap(value.literalAt)
-  }
-
   /** The metadata of a variant without objects. */
   private[iceberglite] val noNames = ByteBuffer.wrap(Array[Byte](1, 0, 0))
 
@@ -224,17 +210,30 @@ final private class VariantValues(names: VariantNames, bytes: VariantBytes) {
      * Returns the offsets of the values in the container. For an object, each offset is returned with its field name.
      */
     def children: Vector[(Option[String], Int)] = Vector.tabulate(count) { i =>
-      val name = if (idWidth == 0) None else Some(names(bytes.unsigned(ids + i * idWidth, idWidth)))
-      val position = data + bytes.unsigned(offsets.toInt + i * offsetWidth, offsetWidth)
+      (if (idWidth == 0) None else Some(names(id(i))), position(i))
+    }
+
+    /** Returns the offset of the field of an object; absent if it has no such field. */
+    def offsetOf(name: Array[Byte]): Option[Int] = {
+      var i = 0
+      while (i < count && !names.isAt(id(i), name)) i += 1
+      if (i < count) Some(position(i)) else None
+    }
+
+    private def id(index: Int): Int = bytes.unsigned(ids + index * idWidth, idWidth)
+
+    private def position(index: Int): Int = {
+      val position = data + bytes.unsigned(offsets.toInt + index * offsetWidth, offsetWidth)
       if (position >= bytes.size) bytes.fail(s"it refers to byte $position, but has only ${bytes.size} bytes")
-      (name, position.toInt)
+      position.toInt
     }
   }
 
-  /** Returns the offset of the field of an object; absent if it has no such field. */
-  def offsetOf(name: String): Option[Int] =
-    if ((bytes.byte(0) & 3) != Object) bytes.fail("it is not an object")
-    else container(0).children.collectFirst { case (Some(`name`), offset) => offset }
+  private lazy val root: Container =
+    if ((bytes.byte(0) & 3) == Object) container(0) else bytes.fail("it is not an object")
+
+  /** Returns the offset of the field of an object; absent if it has no such field. @param name the name in UTF-8 */
+  def offsetOf(name: Array[Byte]): Option[Int] = root.offsetOf(name)
 
   def literal: Option[Literal] = literalAt(0)
 

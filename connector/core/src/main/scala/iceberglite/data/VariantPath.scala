@@ -1,8 +1,7 @@
 package iceberglite.data
 
-import scala.util.Try
-
 import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.spec.expr.VariantPart
 
 /** A path to a part of a variant, in the syntax of Spark 4's `variant_get`: `$.a['b c'][0]`. */
 final private[iceberglite] case class VariantPath(steps: Vector[VariantPath.Step]) {
@@ -15,7 +14,7 @@ final private[iceberglite] case class VariantPath(steps: Vector[VariantPath.Step
   }
 
   override def toString: String = steps.map {
-    case VariantPath.Field(name) => s"['$name']"
+    case VariantPath.Field(name) => VariantPart.stepOf(name)
     case VariantPath.Element(index) => s"[$index]"
   }.mkString("$", "", "")
 }
@@ -31,17 +30,21 @@ private[iceberglite] object VariantPath {
   private val Index = """\[(\d+)\](.*)""".r
 
   /** @throws InvalidArgument if the text is not a path */
-  def parse(text: String): VariantPath = {
-    def invalid = InvalidArgument("path", text, "It must be a path in a variant such as $.a.b, $['a b'] or $.list[0]")
-    @annotation.tailrec
-    def steps(rest: String, found: Vector[Step]): Vector[Step] = rest match {
-      case "" => found
-      case Name(name, next) => steps(next, found :+ Field(name))
-      case Quoted(name, next) => steps(next, found :+ Field(name))
-      case DoubleQuoted(name, next) => steps(next, found :+ Field(name))
-      case Index(digits, next) => steps(next, found :+ Element(Try(digits.toInt).getOrElse(throw invalid)))
-      case _ => throw invalid
-    }
-    if (text.startsWith("$")) VariantPath(steps(text.drop(1), Vector.empty)) else throw invalid
+  def parse(text: String): VariantPath = of(text).getOrElse(
+    throw InvalidArgument("path", text, "It must be a path in a variant such as $.a.b, $['a b'] or $.list[0]")
+  )
+
+  /** Returns a path; absent if the text is not a path. */
+  def of(text: String): Option[VariantPath] =
+    if (text.startsWith("$")) steps(text.drop(1), Vector.empty).map(VariantPath(_)) else None
+
+  @annotation.tailrec
+  private def steps(rest: String, found: Vector[Step]): Option[Vector[Step]] = rest match {
+    case "" => Some(found)
+    case Name(name, next) => steps(next, found :+ Field(name))
+    case Quoted(name, next) => steps(next, found :+ Field(name))
+    case DoubleQuoted(name, next) => steps(next, found :+ Field(name))
+    case Index(digits, next) if BigInt(digits).isValidInt => steps(next, found :+ Element(digits.toInt))
+    case _ => None
   }
 }

@@ -76,7 +76,7 @@ object MetricsRules extends RuleBook("metrics", "Metrics of files") {
     "Metadata (adopted version 3)",
     "A filter on a part of variants skips files by the bounds of the part, and row groups by the statistics of its " +
       "typed column, if the cast of the filter preserves the order of the values."
-  )("spec/file/MetricsEvaluator.scala", "spec/expr/VariantPart.scala", "core/data/parquet/shred/RowGroupParts.scala")
+  )("spec/file/VariantBounds.scala", "spec/expr/VariantPart.scala", "core/data/parquet/shred/RowGroupParts.scala")
 
   val spatialBounds: Rule = rule(
     "spatial-bounds",

@@ -12,7 +12,6 @@ import iceberglite.spark.convert.VariantForm
 import iceberglite.spark.function.{VariantGet, VariantGetFunction}
 import iceberglite.spark.read.IcebergScan
 import iceberglite.spark.table.SparkTable
-import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.types.Type.VariantType
 
 /**
@@ -127,8 +126,7 @@ private[iceberglite] object PruneVariants extends Rule[LogicalPlan] {
             _: VariantGetFunction.Untyped,
             Seq(column: Attribute, Literal(path: UTF8String, _))
           ) =>
-        try Some(column -> VariantPath.parse(path.toString))
-        catch { case _: InvalidArgument => None } // The call reports the error.
+        VariantPath.of(path.toString).map(column -> _)
       case _ => None
     }
   }

@@ -10,7 +10,10 @@ import iceberglite.spec.types.Type._
 private[iceberglite] object VariantPart {
 
   /** Returns the name of a part in bounds: its normalized path (RFC 9535), such as `$['a']['b']`. */
-  def nameOf(path: Seq[String]): String = path.map(name => s"['${escaped(name)}']").mkString("$", "", "")
+  def nameOf(path: Seq[String]): String = path.map(stepOf).mkString("$", "", "")
+
+  /** Returns the step to a field in a normalized path, such as `['a']`. */
+  def stepOf(name: String): String = s"['${escaped(name)}']"
 
   private def escaped(name: String): String = name.flatMap {
     case '\b' => "\\b"
@@ -80,17 +83,12 @@ abstract private[iceberglite] class PartRange[-S](t: PrimitiveType) extends Colu
     case (_, high) => high.exists(VariantPart.isExact)
   })
 
-  final override def lower(rows: S): Option[Literal] = checked(rows)._1.flatMap(VariantPart.cast(_, t)).flatMap {
-    case DoubleLiteral(v) => if (v.isNaN) None else Some(DoubleLiteral(if (v == 0.0) -0.0 else v))
-    case FloatLiteral(v) => if (v.isNaN) None else Some(FloatLiteral(if (v == 0.0f) -0.0f else v))
-    case other => Some(other)
-  }
+  final override def lower(rows: S): Option[Literal] = cast(checked(rows)._1)
 
-  final override def upper(rows: S): Option[Literal] = checked(rows)._2.flatMap(VariantPart.cast(_, t)).flatMap {
-    case DoubleLiteral(v) => if (v.isNaN) None else Some(DoubleLiteral(if (v == 0.0) 0.0 else v))
-    case FloatLiteral(v) => if (v.isNaN) None else Some(FloatLiteral(if (v == 0.0f) 0.0f else v))
-    case other => Some(other)
-  }
+  final override def upper(rows: S): Option[Literal] = cast(checked(rows)._2)
+
+  private def cast(bound: Option[Literal]): Option[Literal] =
+    bound.flatMap(VariantPart.cast(_, t)).filterNot(Evaluate.isNan)
 
   /** Returns the bounds; none if they have different types, because they are then not those of values of one type. */
   private def checked(rows: S): (Option[Literal], Option[Literal]) = bounds(rows) match {

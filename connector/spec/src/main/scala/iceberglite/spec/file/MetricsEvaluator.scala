@@ -1,17 +1,6 @@
 package iceberglite.spec.file
 
-import java.nio.ByteBuffer
-
-import iceberglite.spec.expr.{
-  BoundDecoder,
-  ColumnRange,
-  Comparand,
-  Expression,
-  PartRange,
-  RangeEvaluator,
-  Term,
-  VariantPart
-}
+import iceberglite.spec.expr.{BoundDecoder, ColumnRange, Comparand, Expression, RangeEvaluator, Term}
 import iceberglite.spec.geo.BoundingBox
 import iceberglite.spec.types.{Literal, NestedType, PrimitiveType}
 import iceberglite.spec.types.Type._
@@ -23,7 +12,13 @@ import iceberglite.spec.types.Type._
  * @param variants reads the bounds of variants; absent if tests of their parts exclude no file
  */
 final class InclusiveMetrics(bound: Expression, variants: Option[VariantBounds] = None) {
-  private val test: HasMetrics => Boolean = RangeEvaluator.mightMatch(bound, FileRange.of(_, variants))
+  private val test: HasMetrics => Boolean = variants match {
+    case Some(reader) if bound.testsVariants =>
+      val ofBounds = RangeEvaluator.mightMatch[FileBounds](bound, VariantRange.withParts)
+      rows => ofBounds(new FileBounds(rows, reader))
+    case Some(_) => RangeEvaluator.mightMatch[HasMetrics](bound, VariantRange.withCounts)
+    case None => RangeEvaluator.mightMatch[HasMetrics](bound, FileRange.of)
+  }
 
   /** Returns false only if no row of the file can match. A negative record count means that the count is unknown. */
   def mightMatch(f: HasMetrics): Boolean = f.recordCount != 0 && test(f)
@@ -34,7 +29,7 @@ final class InclusiveMetrics(bound: Expression, variants: Option[VariantBounds] 
  * only once.
  */
 final class StrictMetrics(bound: Expression) {
-  private val test: HasMetrics => Boolean = RangeEvaluator.allMatch(bound, FileRange.of(_))
+  private val test: HasMetrics => Boolean = RangeEvaluator.allMatch[HasMetrics](bound, FileRange.of)
 
   /** Returns true only if every row of the file matches. The result is always true for a file without rows. */
   def allMatch(f: HasMetrics): Boolean = f.recordCount == 0 || test(f)
@@ -108,47 +103,14 @@ final private class SpatialRange(id: Int, t: PrimitiveType) extends FileRange(id
     BoundingBox.ofBounds(rows.metrics.lowerBound(id), rows.metrics.upperBound(id), isGeography)
 }
 
-/** Reads bounds of variant columns, which are variants in the binary form of metadata and value. */
-trait VariantBounds {
-
-  /**
-   * Returns the bound of a part of the variants; absent if there is none, or if the bytes are not a variant.
-   *
-   * @param bounds the bounds of all parts
-   * @param name the name of the part ([[iceberglite.spec.expr.VariantPart.nameOf]])
-   */
-  def of(bounds: ByteBuffer, name: String): Option[Literal]
-}
-
-/** The range of a column of variants. Variants have no order, but parts of them may have bounds. */
-final private class VariantRange(id: Int, reader: VariantBounds) extends FileRange(id, new BoundDecoder(VariantType)) {
-  override def lower(rows: HasMetrics): Option[Literal] = None
-
-  override def upper(rows: HasMetrics): Option[Literal] = None
-
-  override def part: (Vector[String], PrimitiveType) => Option[ColumnRange[HasMetrics]] = (path, t) => {
-    val name = VariantPart.nameOf(path)
-    Some(new PartRange[HasMetrics](t) {
-      override def mayBeOrdinary(rows: HasMetrics): Boolean = VariantRange.this.mayBeOrdinary(rows)
-
-      override protected def bounds(rows: HasMetrics): (Option[Literal], Option[Literal]) = (
-        rows.metrics.lowerBound(id).flatMap(reader.of(_, name)),
-        rows.metrics.upperBound(id).flatMap(reader.of(_, name))
-      )
-    })
-  }
-}
-
 private object FileRange {
 
   /** Returns the range of a column; absent if metrics do not limit the values of the column's type. */
-  def of(term: Term.Bound, variants: Option[VariantBounds] = None): Option[ColumnRange[HasMetrics]] =
-    term.field.fieldType match {
-      case VariantType => variants.map(new VariantRange(term.field.id, _))
-      case t: GeometryType => Some(new SpatialRange(term.field.id, t))
-      case t: GeographyType => Some(new SpatialRange(term.field.id, t))
-      case _ => ordered(term)
-    }
+  def of(term: Term.Bound): Option[ColumnRange[HasMetrics]] = term.field.fieldType match {
+    case t: GeometryType => Some(new SpatialRange(term.field.id, t))
+    case t: GeographyType => Some(new SpatialRange(term.field.id, t))
+    case _ => ordered(term)
+  }
 
   /** Returns the range of a column whose values are ordered. */
   def ordered(term: Term.Bound): Option[ColumnRange[HasMetrics]] = term.field.fieldType match {
