@@ -4,11 +4,8 @@ import org.apache.spark.sql.catalyst.expressions.objects.AssertNotNull
 import org.apache.spark.sql.catalyst.expressions.{
   Alias,
   AttributeReference,
-  CaseWhen,
-  CreateNamedStruct,
   Expression,
   GetStructField,
-  If,
   IsNotNull,
   IsNull,
   OuterReference,
@@ -31,7 +28,7 @@ import iceberglite.spark.constraint.RequiredValue
 import iceberglite.spark.convert.VariantsAsJson
 import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.Type
-import iceberglite.spec.types.Type.{ListType, MapType, StructType, VariantType}
+import iceberglite.spec.types.Type.StructType
 
 /**
  * Adapts statements that rewrite rows to a scan that returns variants in their exact form
@@ -70,36 +67,10 @@ final private[rules] class ExactVariants(schema: Schema, relation: DataSourceV2R
 
   private def assigned(assignments: Seq[Assignment]): Seq[Assignment] = assignments.map { a =>
     a.key match {
-      case Column(t) if VariantsAsJson.isNeeded(t) => a.copy(value = assignedTo(t, a.value))
+      // Variants that are copied from columns keep their exact form.
+      case Column(t) if VariantsAsJson.isNeeded(t) => a.copy(value = VariantShapes.exact(ofUser(a.value), t))
       case _ => a.copy(value = ofUser(a.value))
     }
-  }
-
-  /** Returns the value to assign to a column of a type. Variants that are copied from columns keep their exact form. */
-  private def assignedTo(t: Type, value: Expression): Expression = (value, t) match {
-    case (Column(from), _) if isSameShape(from, t) => value
-    case (alias: Alias, _) => alias.withNewChildren(Seq(assignedTo(t, alias.child)))
-    case (check: AssertNotNull, _) => check.copy(child = assignedTo(t, check.child))
-    case (check: RequiredValue, _) => check.copy(child = assignedTo(t, check.child))
-    case (If(condition, yes, no), _) => If(ofUser(condition), assignedTo(t, yes), assignedTo(t, no))
-    case (CaseWhen(branches, otherwise), _) => CaseWhen(
-        branches.map { case (condition, result) => ofUser(condition) -> assignedTo(t, result) },
-        otherwise.map(assignedTo(t, _))
-      )
-    case (struct: CreateNamedStruct, StructType(fields)) if struct.valExprs.size == fields.size =>
-      CreateNamedStruct(struct.nameExprs.zip(struct.valExprs).zip(fields).flatMap { case ((name, part), field) =>
-        Seq(name, assignedTo(field.fieldType, part))
-      })
-    case _ => VariantShapes.exact(ofUser(value), t)
-  }
-
-  private def isSameShape(a: Type, b: Type): Boolean = (a, b) match {
-    case (StructType(x), StructType(y)) =>
-      x.size == y.size && x.zip(y).forall { case (f, g) => isSameShape(f.fieldType, g.fieldType) }
-    case (x: ListType, y: ListType) => isSameShape(x.element, y.element)
-    case (x: MapType, y: MapType) => isSameShape(x.key, y.key) && isSameShape(x.value, y.value)
-    case (VariantType, other) => other == VariantType
-    case (_, other) => other != VariantType
   }
 
   /** Returns an expression of the user, in which the variants of columns are JSON text. */

@@ -89,22 +89,6 @@ private[rules] object ColumnTest {
     case _ => None
   }
 
-  /** A list of at least one value, without null. Spark's optimizer converts long lists to sets. */
-  private object InList {
-    def unapply(e: Expression): Option[(Expression, Seq[Any])] = e match {
-      case In(value, NonNull(values)) => Some(value -> values)
-      case InSet(value, values) if values.nonEmpty && !values.contains(null) => Some(value -> values.toSeq)
-      case _ => None
-    }
-  }
-
-  private object NonNull {
-    def unapply(list: Seq[Expression]): Option[Seq[Any]] = {
-      val values = list.collect { case Literal(v, _) if v != null => v }
-      if (list.nonEmpty && values.size == list.size) Some(values) else None
-    }
-  }
-
   private object Increasing {
     def unapply(e: Expression): Option[OrderedExpression] = OrderedExpression.of(e)
   }

@@ -20,15 +20,9 @@ private[rules] object VariantCondition {
     case BinaryComparison(Part(part), value: Literal) => Some(e.withNewChildren(Seq(part, value)))
     case BinaryComparison(value: Literal, Part(part)) => Some(e.withNewChildren(Seq(value, part)))
     case StartsWith(Part(part), prefix @ Literal(_: UTF8String, _)) => Some(StartsWith(part, prefix))
-    case In(Part(part), values) if values.size <= MaxValues && values.forall(isValue) => Some(In(part, values))
-    case InSet(Part(part), values) if values.size <= MaxValues && !values.contains(null) =>
-      Some(In(part, values.toSeq.map(Literal(_, part.dataType))))
+    case InList(Part(part), values) if values.size <= MaxValues =>
+      Some(In(part, values.map(Literal(_, part.dataType))))
     case _ => None
-  }
-
-  private def isValue(e: Expression): Boolean = e match {
-    case Literal(value, _) => value != null
-    case _ => false
   }
 
   /** A part of a column of a type whose bounds may be known. */

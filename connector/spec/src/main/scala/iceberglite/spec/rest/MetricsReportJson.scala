@@ -64,7 +64,7 @@ object MetricsReportJson {
     case Or(left, right) => Or(redacted(left), redacted(right))
     case Not(child) => Not(redacted(child))
     // Filters on parts of variants have no JSON form. A report shows only which column they test.
-    case p: Predicate if p.testsVariants => redactedPart(p.term)
+    case OnPart(column) => NotNull(column)
     case LessThan(term, value) => LessThan(term, typeOf(value))
     case LessThanOrEqual(term, value) => LessThanOrEqual(term, typeOf(value))
     case GreaterThan(term, value) => GreaterThan(term, typeOf(value))
@@ -81,9 +81,12 @@ object MetricsReportJson {
     case AlwaysTrue | AlwaysFalse | IsNull(_) | NotNull(_) | IsNan(_) | NotNan(_) => filter
   }
 
-  private def redactedPart(term: Term): Expression = term match {
-    case Term.Part(of, _, _) => NotNull(of)
-    case other => NotNull(other)
+  /** Matches a test of a part of a variant, and returns its column. */
+  private object OnPart {
+    def unapply(p: Predicate): Option[Term] = p.term match {
+      case Term.Part(column, _, _) => Some(column)
+      case _ => None
+    }
   }
 
   private def typeOf(value: Literal): Literal = StringLiteral(s"(${value.dataType})")
