@@ -4,7 +4,7 @@ import scala.collection.JavaConverters._
 
 import org.apache.avro.{JsonProperties, LogicalType, LogicalTypes, Schema => AvroSchema}
 
-import iceberglite.spec.types.{NestedField, PrimitiveType, Type}
+import iceberglite.spec.types.{NestedField, PrimitiveType, Type, VariantFields}
 import iceberglite.spec.types.Type._
 
 /** Converts Iceberg types to Avro schemas with field ids (spec: "Appendix A: Avro"). */
@@ -91,7 +91,7 @@ object AvroSchemas {
       if (scale >= 0) LogicalTypes.decimal(precision, scale).addToSchema(schema) else schema
     case UnknownType => AvroSchema.create(AvroSchema.Type.NULL)
     case VariantType =>
-      val parts = Seq("metadata", "value").map(new AvroSchema.Field(_, AvroSchema.create(AvroSchema.Type.BYTES)))
+      val parts = VariantFields.Encoded.map(new AvroSchema.Field(_, AvroSchema.create(AvroSchema.Type.BYTES)))
       // Avro expects null as doc and namespace.
       val schema = AvroSchema.createRecord(recordName, null: String, null: String, false, parts.asJava)
       new LogicalType("variant").addToSchema(schema)

@@ -1,6 +1,6 @@
 package iceberglite.data
 
-import iceberglite.spec.types.{NestedField, NestedType}
+import iceberglite.spec.types.{NestedField, NestedType, VariantFields}
 import iceberglite.spec.types.Type._
 
 /**
@@ -15,7 +15,7 @@ final private[data] case class RecordField(field: NestedField, ordinal: Int) ext
   override def parts: Vector[RecordField] = field.fieldType match {
     case nested: NestedType => RecordField.of(nested.fields)
     case VariantType =>
-      RecordField.of(Vector("metadata", "value").map(NestedField(field.id, _, BinaryType, required = true)))
+      RecordField.of(VariantFields.Encoded.map(NestedField(field.id, _, BinaryType, required = true)))
     case _ => Vector.empty
   }
 }

@@ -5,10 +5,8 @@ import java.nio.ByteBuffer
 import scala.collection.JavaConverters._
 
 import org.apache.parquet.column.ColumnDescriptor
-import org.apache.parquet.column.statistics.Statistics
-import org.apache.parquet.hadoop.metadata.{ColumnChunkMetaData, ParquetMetadata}
+import org.apache.parquet.hadoop.metadata.{ColumnChunkMetaData, ColumnPath, ParquetMetadata}
 import org.apache.parquet.schema.{PrimitiveType => ParquetLeaf}
-import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName.INT96
 
 import iceberglite.metrics.{ColumnBounds, CollectedValues, MetricsModes}
 import iceberglite.spec.file.MetricMaps
@@ -42,9 +40,9 @@ object ParquetMetrics {
       collected: Map[Int, CollectedValues] = Map.empty
   ): ParquetMetrics = {
     val blocks = footer.getBlocks.asScala.toVector
-    val chunks = blocks.flatMap(_.getColumns.asScala).groupBy(_.getPath.toArray.toVector)
+    val groups = new RowGroupChunks(blocks)
     val columns = footer.getFileMetaData.getSchema.getColumns.asScala.toVector.map { description =>
-      new Column(chunks.getOrElse(description.getPath.toVector, Vector.empty), description, schema, modes, collected)
+      new Column(groups.of(ColumnPath.get(description.getPath: _*)), description, schema, modes, collected)
     }.filter(_.mode != NoMetrics)
     val flat = columns.filterNot(_.isRepeated)
     val maps = MetricMaps(
@@ -81,20 +79,11 @@ object ParquetMetrics {
 
     def size: Option[Long] = if (chunks.isEmpty) None else Some(chunks.map(_.getTotalSize).sum)
 
-    /**
-     * The statistics of the column in all row groups; absent if any row group has no statistics, because the statistics
-     * then do not cover all values of the column. Also absent for an INT96 column, because the order of its values is
-     * not defined.
-     */
-    private lazy val statistics: Option[Seq[Statistics[_]]] = {
-      val all: Seq[Statistics[_]] = chunks.flatMap(c => Option[Statistics[_]](c.getStatistics))
-      val isComplete = all.size == chunks.size && all.forall(s => !s.isEmpty && s.isNumNullsSet)
-      if (isComplete && leaf.getPrimitiveTypeName != INT96) Some(all) else None
-    }
+    private val ofFooter = new ColumnChunks(chunks, leaf)
 
-    def valueCount: Option[Long] = statistics.map(_ => chunks.map(_.getValueCount).sum)
+    def valueCount: Option[Long] = ofFooter.valueCount
 
-    def nullCount: Option[Long] = statistics.map(_.map(_.getNumNulls).sum)
+    def nullCount: Option[Long] = ofFooter.nullCount
 
     private val ofWriter: Option[CollectedValues] = id.flatMap(collected.get)
 
@@ -110,20 +99,7 @@ object ParquetMetrics {
 
     private lazy val bounds: Option[(Literal, Literal)] = ofWriter.fold(footerBounds)(_.bounds)
 
-    /**
-     * Returns the minimum and maximum over all row groups; absent if a row group has values but no bounds, or if a
-     * bound is NaN or cannot be converted to the column's type.
-     */
-    private def footerBounds: Option[(Literal, Literal)] = for {
-      t <- if (mode == Counts) None else columnType
-      all <- statistics
-      // Row groups in which all values are null have no bounds and are ignored. If another row group has no bounds, the
-      // column has no bounds.
-      withValues = all.zip(chunks).filter { case (s, c) => s.getNumNulls < c.getValueCount }.map(_._1)
-      if withValues.nonEmpty && withValues.forall(_.hasNonNullValue)
-      lowers = withValues.map(s => ParquetValues.literal(s.genericGetMin, leaf, t))
-      uppers = withValues.map(s => ParquetValues.literal(s.genericGetMax, leaf, t))
-      if (lowers ++ uppers).forall(_.exists(v => !ColumnBounds.isNan(v)))
-    } yield ColumnBounds.ofStatistics(lowers.flatten.min(Literal.ordering), uppers.flatten.max(Literal.ordering))
+    private def footerBounds: Option[(Literal, Literal)] =
+      if (mode == Counts) None else columnType.flatMap(ofFooter.bounds)
   }
 }

@@ -9,7 +9,7 @@ import org.apache.parquet.schema.Type.Repetition.{OPTIONAL, REQUIRED}
 import iceberglite.avro.{AvroSchemas, FileFieldNames}
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.schema.Schema
-import iceberglite.spec.types.{NestedField, PrimitiveType, Type}
+import iceberglite.spec.types.{NestedField, PrimitiveType, Type, VariantFields}
 import iceberglite.spec.types.Type._
 
 /** Converts Iceberg schemas to Parquet schemas with field ids (spec: "Appendix A: Parquet"). */
@@ -60,7 +60,9 @@ object ParquetSchemas {
    * support variants. Readers recognize the column by the table's schema.
    */
   private def variant(repetition: ParquetType.Repetition): Types.GroupBuilder[GroupType] =
-    Types.buildGroup(repetition).required(BINARY).named("metadata").required(BINARY).named("value")
+    Types.buildGroup(repetition)
+      .required(BINARY).named(VariantFields.Metadata)
+      .required(BINARY).named(VariantFields.Value)
 
   /**
    * Returns the element of a list, or the key or value of a map.

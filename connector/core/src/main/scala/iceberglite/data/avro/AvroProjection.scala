@@ -9,7 +9,7 @@ import iceberglite.avro.{AvroSchemaCheck, AvroSchemas, AvroUnion, FieldDecoder}
 import iceberglite.data.{FieldSource, FileFaults, Projection}
 import iceberglite.data.avro.AvroColumn._
 import iceberglite.data.avro.AvroLeaf._
-import iceberglite.spec.types.{DateTime, PrimitiveType, Type}
+import iceberglite.spec.types.{DateTime, PrimitiveType, Type, VariantFields}
 import iceberglite.spec.types.Type._
 
 /** Determines how the records of an Avro file are converted to the requested columns. */
@@ -41,7 +41,7 @@ final private[avro] class AvroProjection[V](projection: Projection[V]) {
       case (NULL, _) => Nulls
       case (RECORD, s: StructType) => struct(schema, s, ids, path)
       case (RECORD, VariantType) if AvroTypes.isVariant(schema) =>
-        OfVariant(schema.getFields.get(0).name == "metadata", FileFaults.column(path))
+        OfVariant(schema.getFields.get(0).name == VariantFields.Metadata, FileFaults.column(path))
       case (ARRAY, list: ListType) if !AvroTypes.isMap(schema) =>
         OfList(
           values(schema.getElementType, list.element, ids.nestedInPart("element"), path :+ "element"),

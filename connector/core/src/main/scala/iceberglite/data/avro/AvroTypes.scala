@@ -6,7 +6,7 @@ import org.apache.avro.{Schema => AvroSchema}
 import org.apache.avro.Schema.Type._
 
 import iceberglite.avro.AvroSchemas
-import iceberglite.spec.types.{NestedField, PrimitiveType, Type}
+import iceberglite.spec.types.{NestedField, PrimitiveType, Type, VariantFields}
 import iceberglite.spec.types.Type._
 
 /**
@@ -82,7 +82,8 @@ object AvroTypes {
    * with variants were written before the logical type existed.
    */
   private[avro] def isVariant(record: AvroSchema): Boolean =
-    record.getFields.asScala.map(f => f.name -> f.schema.getType).toSet == Set("metadata" -> BYTES, "value" -> BYTES) &&
+    record.getFields.asScala.map(_.name).toSet == VariantFields.Encoded.toSet &&
+      record.getFields.asScala.forall(_.schema.getType == BYTES) &&
       record.getFields.asScala.forall(AvroNameMapping.idOf(_).isEmpty)
 
   private[avro] def logicalName(schema: AvroSchema): Option[String] = Option(schema.getProp("logicalType"))

@@ -5,7 +5,7 @@ import org.apache.orc.TypeDescription.Category
 
 import iceberglite.data.{FieldSource, FileFaults, Projection}
 import iceberglite.data.orc.OrcLeaf._
-import iceberglite.spec.types.{DateTime, NestedField, PrimitiveType, Type}
+import iceberglite.spec.types.{DateTime, NestedField, PrimitiveType, Type, VariantFields}
 import iceberglite.spec.types.Type._
 
 /**
@@ -54,7 +54,7 @@ final private[orc] class OrcProjection[V](file: TypeDescription, projection: Pro
   /** Returns the read plan of a variant. Its parts `metadata` and `value` have no field ids and are matched by name. */
   private def variant(t: TypeDescription, path: Vector[String]): OrcColumn[V] = {
     val children = OrcSchemas.children(t)
-    val parts = OrcSchemas.VariantParts.map { name =>
+    val parts = VariantFields.Encoded.map { name =>
       val index = children.indexWhere { case (n, part) => n == name && part.getCategory == Category.BINARY }
       if (index < 0) mismatch(t, VariantType, path)
       included(children(index)._2.getId) = true

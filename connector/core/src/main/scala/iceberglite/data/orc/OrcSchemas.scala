@@ -8,7 +8,7 @@ import org.apache.orc.TypeDescription.Category
 
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.schema.Schema
-import iceberglite.spec.types.{NestedField, PrimitiveType, Type}
+import iceberglite.spec.types.{NestedField, PrimitiveType, Type, VariantFields}
 import iceberglite.spec.types.Type._
 
 /**
@@ -26,7 +26,6 @@ object OrcSchemas {
   private[orc] val Nanos = "NANOS"
   private val Micros = "MICROS"
   private val Variant = "VARIANT"
-  private[orc] val VariantParts = Vector("metadata", "value")
 
   /**
    * Returns the ORC schema of the files of a table. Columns of type `unknown` are not stored.
@@ -86,7 +85,9 @@ object OrcSchemas {
     case _: GeometryType => binary("GEOMETRY")
     case _: GeographyType => binary("GEOGRAPHY")
     case VariantType =>
-      VariantParts.foldLeft(TypeDescription.createStruct)((s, p) => s.addField(p, TypeDescription.createBinary))
+      VariantFields.Encoded.foldLeft(TypeDescription.createStruct)((s, p) =>
+        s.addField(p, TypeDescription.createBinary)
+      )
         .setAttribute(StructTypeKey, Variant)
     case UnknownType =>
       throw Unsupported(s"storing column ${f.name} of type $t", "Columns of type unknown are always null")

@@ -7,7 +7,7 @@ import org.apache.parquet.schema.{GroupType, MessageType, PrimitiveType => Parqu
 import iceberglite.data.{DataSource, FieldSource, Projection}
 import iceberglite.parquet.ParquetShapes._
 import iceberglite.spec.schema.MetadataColumns
-import iceberglite.spec.types.{NestedType, PrimitiveType, Type}
+import iceberglite.spec.types.{NestedType, PrimitiveType, Type, VariantFields}
 import iceberglite.spec.types.Type._
 
 /**
@@ -132,12 +132,12 @@ private[parquet] object FileReadPlan {
      */
     private def variant(group: GroupType, path: Vector[String]): Option[ColumnReader] = {
       val parts = childrenOf(group).map {
-        case p: ParquetPrimitive if p.getName == VariantConverter.Metadata || p.getName == VariantConverter.Value =>
+        case p: ParquetPrimitive if VariantFields.Encoded.contains(p.getName) =>
           ColumnReader.of(p, BinaryType, projection.fail(path, _))
         case other => Some(presence(other))
       }
       val names = childrenOf(group).map(_.getName)
-      if (parts.forall(_.isDefined) && names.contains(VariantConverter.Metadata)) {
+      if (parts.forall(_.isDefined) && names.contains(VariantFields.Metadata)) {
         Some(ColumnReader(group, new VariantConverter(parts.flatten, path.mkString("."), _)))
       } else None
     }

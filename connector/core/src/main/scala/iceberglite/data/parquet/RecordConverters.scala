@@ -9,6 +9,7 @@ import org.apache.parquet.io.api.{Binary, Converter, GroupConverter, PrimitiveCo
 
 import iceberglite.data.{Record, Variant}
 import iceberglite.spec.IcebergError.Unsupported
+import iceberglite.spec.types.VariantFields
 
 /** Receives the values that a converter creates. */
 private[parquet] trait ValueReceiver {
@@ -98,8 +99,8 @@ final private[parquet] class VariantConverter(parts: Vector[ColumnReader], name:
   private var shredded = false
   private val converters: Array[Converter] = parts.map { part =>
     part.requested.getName match {
-      case VariantConverter.Metadata => part.converter((read: AnyRef) => metadata = read)
-      case VariantConverter.Value => part.converter((read: AnyRef) => value = read)
+      case VariantFields.Metadata => part.converter((read: AnyRef) => metadata = read)
+      case VariantFields.Value => part.converter((read: AnyRef) => value = read)
       case _ => part.converter((_: AnyRef) => shredded = true)
     }
   }.toArray
@@ -121,14 +122,12 @@ final private[parquet] class VariantConverter(parts: Vector[ColumnReader], name:
     case (m: ByteBuffer, v: ByteBuffer) => slot.set(Variant(m, v))
     case (m: ByteBuffer, _) => slot.set(Variant(m, VariantConverter.nullValue))
     case _ => throw new ParquetDecodingException(
-        s"The variant column $name has a value without the required field ${VariantConverter.Metadata}"
+        s"The variant column $name has a value without the required field ${VariantFields.Metadata}"
       )
   }
 }
 
 private[parquet] object VariantConverter {
-  val Metadata = "metadata"
-  val Value = "value"
 
   /** The encoded value null. Readers return it if a value is missing (Parquet: "Variant Shredding"). */
   private def nullValue: ByteBuffer = ByteBuffer.wrap(Array[Byte](0))

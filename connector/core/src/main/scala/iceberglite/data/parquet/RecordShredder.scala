@@ -2,7 +2,7 @@ package iceberglite.data.parquet
 
 import org.apache.parquet.schema.MessageType
 
-import iceberglite.data.{RecordField, RecordSource, Variant, VariantJson, VariantNode}
+import iceberglite.data.{RecordField, RecordSource}
 import iceberglite.data.parquet.shred._
 import iceberglite.spec.schema.Schema
 
@@ -19,12 +19,5 @@ private[parquet] object RecordShredder {
   final private class Builder(file: MessageType)
       extends ShredderBuilder[RecordField, Array[AnyRef]](file, RecordSource) {
     override protected def leaf(f: RecordField, column: LeafColumn): RecordLeaf = RecordLeaf.of(f.field, column)
-
-    override protected def variants(f: RecordField, name: String): (Array[AnyRef], Int) => VariantNode =
-      (values, ordinal) =>
-        values(ordinal) match {
-          case Variant(metadata, value) => VariantJson.node(metadata, value)
-          case other => throw new IllegalStateException(s"A record has a ${other.getClass} in the variant column $name")
-        }
   }
 }

@@ -1,10 +1,13 @@
 package iceberglite.data.parquet.shred
 
+import java.util.HashMap
+
 import scala.collection.JavaConverters._
 
-import org.apache.parquet.hadoop.metadata.{BlockMetaData, ParquetMetadata}
+import org.apache.parquet.hadoop.metadata.{BlockMetaData, ColumnPath, ParquetMetadata}
 import org.apache.parquet.schema.MessageType
 
+import iceberglite.parquet.RowGroupChunks
 import iceberglite.spec.expr.{ColumnRange, Expression, PartRange, RangeEvaluator, Term}
 import iceberglite.spec.types.{Literal, PrimitiveType}
 import iceberglite.spec.types.Type.VariantType
@@ -21,37 +24,51 @@ private[iceberglite] object RowGroupParts {
   def matching(footer: ParquetMetadata, file: => MessageType, filter: Expression): ParquetMetadata =
     if (!filter.testsVariants) footer
     else {
-      val mightMatch = RangeEvaluator.mightMatch[BlockMetaData](filter, rangeOf(file)(_))
-      val blocks = footer.getBlocks.asScala.filter(mightMatch)
+      val columns = new VariantColumns(file)
+      val mightMatch = RangeEvaluator.mightMatch[RowGroup](filter, columns.rangeOf)
+      val blocks = footer.getBlocks.asScala.filter(block => mightMatch(new RowGroup(block)))
       if (blocks.size == footer.getBlocks.size) footer
       else new ParquetMetadata(footer.getFileMetaData, blocks.asJava)
     }
 
-  private def rangeOf(file: MessageType)(column: Term.Bound): Option[ColumnRange[BlockMetaData]] =
-    if (column.field.fieldType != VariantType) None
-    else TypedPart.groupOf(file, column.field.id).map { case (group, names) =>
-      new VariantColumnRange(TypedPart.all(group, names))
+  /** The ranges of the columns of variants of a file. */
+  final private class VariantColumns(file: MessageType) {
+    private val ranges = new HashMap[Int, Option[ColumnRange[RowGroup]]]
+
+    def rangeOf(column: Term.Bound): Option[ColumnRange[RowGroup]] =
+      if (column.field.fieldType == VariantType) ranges.computeIfAbsent(column.field.id, of(_)) else None
+
+    private def of(fieldId: Int): Option[ColumnRange[RowGroup]] = TypedPart.groupOf(file, fieldId).map {
+      case (group, names) => new VariantColumnRange(TypedPart.all(group, names))
     }
+  }
+
+  /** The statistics of a row group. */
+  final private class RowGroup(block: BlockMetaData) {
+    private val chunks = new RowGroupChunks(Seq(block))
+    private val values = new HashMap[ColumnPath, TypedPart.Values]
+
+    def valuesOf(part: TypedPart): TypedPart.Values = values.computeIfAbsent(part.typed, _ => part.valuesIn(chunks))
+  }
 
   /** A column of variants, about which only the values of its parts are known. */
-  final private class VariantColumnRange(parts: Vector[TypedPart]) extends ColumnRange[BlockMetaData] {
-    override def mayBeNull(rows: BlockMetaData): Boolean = true
-    override def mayBeNan(rows: BlockMetaData): Boolean = false
-    override def mayBeOrdinary(rows: BlockMetaData): Boolean = true
-    override def lower(rows: BlockMetaData): Option[Literal] = None
-    override def upper(rows: BlockMetaData): Option[Literal] = None
+  final private class VariantColumnRange(parts: Vector[TypedPart]) extends ColumnRange[RowGroup] {
+    override def mayBeNull(rows: RowGroup): Boolean = true
+    override def mayBeNan(rows: RowGroup): Boolean = false
+    override def mayBeOrdinary(rows: RowGroup): Boolean = true
+    override def lower(rows: RowGroup): Option[Literal] = None
+    override def upper(rows: RowGroup): Option[Literal] = None
 
-    override def part: (Vector[String], PrimitiveType) => Option[ColumnRange[BlockMetaData]] = (path, t) =>
+    override def part: (Vector[String], PrimitiveType) => Option[ColumnRange[RowGroup]] = (path, t) =>
       parts.find(_.path == path).map(new TypedPartRange(_, t))
   }
 
-  final private class TypedPartRange(part: TypedPart, t: PrimitiveType) extends PartRange[BlockMetaData](t) {
-    override def mayBeOrdinary(rows: BlockMetaData): Boolean = part.valuesIn(Seq(rows)) != TypedPart.Absent
+  final private class TypedPartRange(part: TypedPart, t: PrimitiveType) extends PartRange[RowGroup](t) {
+    override def mayBeOrdinary(rows: RowGroup): Boolean = rows.valuesOf(part) != TypedPart.Absent
 
-    override protected def bounds(rows: BlockMetaData): (Option[Literal], Option[Literal]) =
-      part.valuesIn(Seq(rows)) match {
-        case TypedPart.Range(low, high) => (Some(low), Some(high))
-        case TypedPart.Unknown | TypedPart.Absent => (None, None)
-      }
+    override protected def bounds(rows: RowGroup): (Option[Literal], Option[Literal]) = rows.valuesOf(part) match {
+      case TypedPart.Range(low, high) => (Some(low), Some(high))
+      case TypedPart.Unknown | TypedPart.Absent => (None, None)
+    }
   }
 }

@@ -2,9 +2,8 @@ package iceberglite.data.parquet.shred
 
 import org.apache.parquet.schema.{GroupType, MessageType, Type => ParquetType}
 
-import iceberglite.data.{FieldPlace, FieldTraversal, RowField, RowSource, VariantNode}
+import iceberglite.data.{FieldPlace, FieldTraversal, RowField, RowSource}
 import iceberglite.spec.types.{NestedField, PrimitiveType}
-import iceberglite.spec.types.Type.VariantType
 
 /**
  * Creates the shredder of a file.
@@ -18,9 +17,6 @@ abstract private[iceberglite] class ShredderBuilder[F <: RowField[F], V](file: M
 
   /** Returns the shredder of a field of a primitive type. */
   protected def leaf(field: F, column: LeafColumn): LeafShredder[V]
-
-  /** Returns the function that reads the variants of a field, which are not null. @param name the full name */
-  protected def variants(field: F, name: String): (V, Int) => VariantNode
 
   final def shredder(columns: Vector[F]): Shredder[V] = {
     val written = fields(columns, ParquetPlace(file, Vector.empty, Vector.empty, 0, 0))
@@ -40,14 +36,12 @@ abstract private[iceberglite] class ShredderBuilder[F <: RowField[F], V](file: M
     leaf(f, LeafColumn(descriptor, f.field.id, place.name, place.optional))
   }
 
-  final override protected def struct(
+  override protected def struct(
       f: F,
       place: ParquetPlace,
       fields: Vector[(FieldShredder[V], Int)]
   ): FieldShredder[V] =
-    if (f.field.fieldType == VariantType && place.group.containsField(VariantGroups.TypedValue))
-      VariantShredder.of(file, place, f.field.id, rows, variants(f, place.name))
-    else new StructShredder(place.ofGroup, rows, f.size, fields.map(_._1).toArray, fields.map(_._2).toArray)
+    new StructShredder(place.ofGroup, rows, f.size, fields.map(_._1).toArray, fields.map(_._2).toArray)
 
   final override protected def list(place: ParquetPlace, element: FieldShredder[V]): FieldShredder[V] =
     new ListShredder(place.ofGroup, rows, place.repetition + 1, element)

@@ -1,14 +1,11 @@
 package iceberglite.data.parquet.shred
 
-import scala.collection.JavaConverters._
-
 import org.apache.parquet.column.statistics.Statistics
-import org.apache.parquet.hadoop.metadata.{BlockMetaData, ColumnChunkMetaData, ColumnPath}
+import org.apache.parquet.hadoop.metadata.{ColumnChunkMetaData, ColumnPath}
 import org.apache.parquet.schema.{GroupType, MessageType, PrimitiveType => ParquetPrimitive, Type => ParquetType}
 
-import iceberglite.metrics.ColumnBounds
-import iceberglite.parquet.{ParquetShapes, ParquetValues, SchemaOfParquet}
-import iceberglite.spec.types.{Literal, PrimitiveType}
+import iceberglite.parquet.{ColumnChunks, ParquetShapes, RowGroupChunks, SchemaOfParquet}
+import iceberglite.spec.types.{Literal, PrimitiveType, VariantFields}
 
 /**
  * A part of the variants of a column that a file stores in a typed column, outside of arrays.
@@ -26,32 +23,14 @@ final private[iceberglite] case class TypedPart(
 ) {
 
   /** Returns the values of the part in row groups, according to their statistics. */
-  def valuesIn(blocks: Seq[BlockMetaData]): TypedPart.Values = {
-    def chunks(path: ColumnPath): Seq[ColumnChunkMetaData] =
-      blocks.flatMap(_.getColumns.asScala.find(_.getPath == path))
-    val all = chunks(typed)
-    val statistics = all.map(c => Option[Statistics[_]](c.getStatistics))
-    val isComplete = all.size == blocks.size && statistics.forall(_.exists(s => !s.isEmpty && s.isNumNullsSet))
-    val others = value.fold(Seq.empty[ColumnChunkMetaData])(chunks)
-    if (!isComplete || value.exists(_ => others.size != blocks.size) || !others.forall(TypedPart.hasOnlyNulls))
-      TypedPart.Unknown
-    else {
-      val present = statistics.flatten.zip(all).collect { case (s, c) if s.getNumNulls < c.getValueCount => s }
-      if (present.isEmpty) TypedPart.Absent
-      else if (present.forall(_.hasNonNullValue)) range(present)
-      else TypedPart.Unknown
-    }
-  }
-
-  private def range(statistics: Seq[Statistics[_]]): TypedPart.Values = {
-    val lowers = statistics.map(s => ParquetValues.literal(s.genericGetMin, leaf, valueType))
-    val uppers = statistics.map(s => ParquetValues.literal(s.genericGetMax, leaf, valueType))
-    if ((lowers ++ uppers).exists(_.forall(ColumnBounds.isNan))) TypedPart.Unknown
-    else {
-      val (low, high) =
-        ColumnBounds.ofStatistics(lowers.flatten.min(Literal.ordering), uppers.flatten.max(Literal.ordering))
-      TypedPart.Range(low, high)
-    }
+  def valuesIn(groups: RowGroupChunks): TypedPart.Values = {
+    val hasNoOthers = value.forall(groups.complete(_).exists(_.forall(TypedPart.hasOnlyNulls)))
+    val chunks = groups.complete(typed).filter(_ => hasNoOthers).map(new ColumnChunks(_, leaf))
+    if (chunks.exists(_.hasOnlyNulls.contains(true))) TypedPart.Absent
+    else
+      chunks.flatMap(_.bounds(valueType)).fold[TypedPart.Values](TypedPart.Unknown) { case (low, high) =>
+        TypedPart.Range(low, high)
+      }
   }
 }
 
@@ -81,10 +60,10 @@ private[iceberglite] object TypedPart {
   def all(group: GroupType, columns: Vector[String]): Vector[TypedPart] = parts(group, columns, Vector.empty)
 
   private def parts(group: GroupType, columns: Vector[String], path: Vector[String]): Vector[TypedPart] = {
-    val inTyped = columns :+ VariantGroups.TypedValue
-    field(group, VariantGroups.TypedValue).toVector.flatMap {
+    val inTyped = columns :+ VariantFields.TypedValue
+    field(group, VariantFields.TypedValue).toVector.flatMap {
       case leaf: ParquetPrimitive => SchemaOfParquet.primitiveOf(leaf).map { t =>
-          val value = field(group, VariantGroups.Value).map(_ => columnPath(columns :+ VariantGroups.Value))
+          val value = field(group, VariantFields.Value).map(_ => columnPath(columns :+ VariantFields.Value))
           TypedPart(path, value, columnPath(inTyped), leaf, t)
         }
       case fields: GroupType if ParquetShapes.shapeOf(fields).contains(ParquetShapes.Struct) =>
@@ -95,7 +74,7 @@ private[iceberglite] object TypedPart {
     }
   }
 
-  private def field(group: GroupType, name: String): Option[ParquetType] =
+  private[shred] def field(group: GroupType, name: String): Option[ParquetType] =
     if (group.containsField(name)) Some(group.getType(name)) else None
 
   private def columnPath(names: Vector[String]): ColumnPath = ColumnPath.get(names: _*)

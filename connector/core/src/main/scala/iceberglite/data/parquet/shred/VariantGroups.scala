@@ -8,12 +8,10 @@ import org.apache.parquet.schema.Type.Repetition.{OPTIONAL, REQUIRED}
 
 import iceberglite.data.VariantShape
 import iceberglite.parquet.ParquetSchemas
+import iceberglite.spec.types.VariantFields
 
 /** The groups of shredded variants in the schema of a file (Parquet: "Variant Shredding"). */
 private[iceberglite] object VariantGroups {
-  val Metadata = "metadata"
-  val Value = "value"
-  val TypedValue = "typed_value"
 
   /** Returns the schema of a file whose variants are shredded. @param shapes the shapes of columns, by field id */
   def shredded(file: MessageType, shapes: Map[Int, VariantShape]): MessageType =
@@ -21,20 +19,21 @@ private[iceberglite] object VariantGroups {
 
   private def field(f: ParquetType, shapes: Map[Int, VariantShape]): ParquetType = f match {
     case group: GroupType => Option(group.getId).flatMap(id => shapes.get(id.intValue)) match {
-        case Some(shape) => group.withNewFields(group.getType(Metadata), value, typed(shape))
+        case Some(shape) => group.withNewFields(group.getType(VariantFields.Metadata), value, typed(shape))
         case None => group.withNewFields(group.getFields.asScala.map(field(_, shapes)).asJava)
       }
     case leaf => leaf
   }
 
-  private def value: ParquetType = Types.optional(BINARY).named(Value)
+  private def value: ParquetType = Types.optional(BINARY).named(VariantFields.Value)
 
   private def typed(shape: VariantShape): ParquetType = shape match {
-    case VariantShape.Values(t) => ParquetSchemas.optionalLeaf(t, TypedValue)
-    case VariantShape.Elements(element) => Types.list(OPTIONAL).element(part("element", element)).named(TypedValue)
+    case VariantShape.Values(t) => ParquetSchemas.optionalLeaf(t, VariantFields.TypedValue)
+    case VariantShape.Elements(element) =>
+      Types.list(OPTIONAL).element(part("element", element)).named(VariantFields.TypedValue)
     case VariantShape.Fields(fields) =>
       val parts = fields.map { case (name, shape) => part(name, shape) }
-      Types.buildGroup(OPTIONAL).addFields(parts: _*).named(TypedValue)
+      Types.buildGroup(OPTIONAL).addFields(parts: _*).named(VariantFields.TypedValue)
   }
 
   private def part(name: String, shape: VariantShape): ParquetType =

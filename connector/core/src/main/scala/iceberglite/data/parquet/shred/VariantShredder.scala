@@ -13,7 +13,7 @@ import org.apache.parquet.schema.{GroupType, MessageType, PrimitiveType => Parqu
 import iceberglite.data.{RowSource, VariantEncoding, VariantJson, VariantNode, VariantShape}
 import iceberglite.parquet.ParquetShapes.{ListShape, shapeOf}
 import iceberglite.parquet.SchemaOfParquet
-import iceberglite.spec.types.{Literal, PrimitiveType}
+import iceberglite.spec.types.{Literal, PrimitiveType, VariantFields}
 import iceberglite.spec.types.Literal._
 
 /**
@@ -51,7 +51,7 @@ final private[iceberglite] class VariantShredder[V] private (
 private[iceberglite] object VariantShredder {
 
   /** Returns the shredder of a column whose group in the file has the field `typed_value`. */
-  private[shred] def of[V](
+  private[iceberglite] def of[V](
       file: MessageType,
       place: ParquetPlace,
       fieldId: Int,
@@ -59,7 +59,7 @@ private[iceberglite] object VariantShredder {
       read: (V, Int) => VariantNode
   ): VariantShredder[V] = {
     val columns = new Builder(file, fieldId, place.name)
-    val metadata = columns.column(place.path :+ VariantGroups.Metadata)
+    val metadata = columns.column(place.path :+ VariantFields.Metadata)
     val part = columns.part(place.group, place.path, place.definition, place.repetition)
     new VariantShredder(place.ofGroup, rows, metadata, part, read)
   }
@@ -70,10 +70,10 @@ private[iceberglite] object VariantShredder {
 
     /** @param level the definition level at which the group is present */
     def part(group: GroupType, path: Vector[String], level: Int, repetition: Int): PartShredder = {
-      val typedPath = path :+ VariantGroups.TypedValue
+      val typedPath = path :+ VariantFields.TypedValue
       new PartShredder(
-        column(path :+ VariantGroups.Value),
-        typed(group.getType(VariantGroups.TypedValue), typedPath, level + 1, repetition),
+        column(path :+ VariantFields.Value),
+        typed(group.getType(VariantFields.TypedValue), typedPath, level + 1, repetition),
         level
       )
     }
@@ -94,11 +94,9 @@ private[iceberglite] object VariantShredder {
           }
       }
 
-    private def typeOf(leaf: ParquetPrimitive): PrimitiveType =
-      SchemaOfParquet.of(new MessageType(VariantGroups.TypedValue, leaf.withId(1))).fields.head.fieldType match {
-        case t: PrimitiveType => t
-        case other => throw new IllegalStateException(s"A typed column of a variant has the type $other")
-      }
+    private def typeOf(leaf: ParquetPrimitive): PrimitiveType = SchemaOfParquet.primitiveOf(leaf).getOrElse(
+      throw new IllegalStateException(s"A typed column of a variant has the type $leaf")
+    )
   }
 }
 

@@ -3,7 +3,7 @@ package iceberglite.spark.read.parquet
 import java.nio.ByteBuffer
 import java.util.UUID
 
-import org.apache.parquet.schema.{GroupType, MessageType, PrimitiveType => ParquetPrimitive, Type => ParquetType}
+import org.apache.parquet.schema.{GroupType, PrimitiveType => ParquetPrimitive, Type => ParquetType}
 import org.apache.spark.sql.execution.vectorized.WritableColumnVector
 import org.apache.spark.sql.types.{ArrayType, BinaryType => SparkBinary, DataType, StructField, StructType}
 import org.apache.spark.sql.vectorized.ColumnVector
@@ -13,7 +13,7 @@ import iceberglite.parquet.ParquetShapes.{ListShape, childrenOf}
 import iceberglite.spark.convert.VariantForm
 import iceberglite.spark.read.parquet.ColumnConversion.Converted
 import iceberglite.spark.read.vector.{ShreddedColumn, VariantStrings}
-import iceberglite.spec.types.{Literal, PrimitiveType}
+import iceberglite.spec.types.{Literal, PrimitiveType, VariantFields}
 import iceberglite.spec.types.Literal._
 import iceberglite.spec.types.Type._
 
@@ -22,9 +22,6 @@ import iceberglite.spec.types.Type._
  * "Variant Shredding").
  */
 private[parquet] object VariantConversion {
-  private val Metadata = "metadata"
-  private val Value = "value"
-  private val TypedValue = "typed_value"
 
   /**
    * Matches a group of the file to the type variant.
@@ -41,9 +38,9 @@ private[parquet] object VariantConversion {
       unreadable: String => Throwable
   ): Option[MatchedNode] =
     for {
-      _ <- shreddedPart(group, withMetadata = true).filter(_ => group.containsField(Metadata))
+      _ <- shreddedPart(group, withMetadata = true).filter(_ => group.containsField(VariantFields.Metadata))
       read = selected(group)
-      metadata = childrenOf(read).indexWhere(_.getName == Metadata)
+      metadata = childrenOf(read).indexWhere(_.getName == VariantFields.Metadata)
       value <- shreddedPart(read, withMetadata = true)
     } yield MatchedNode(
       read,
@@ -69,9 +66,9 @@ private[parquet] object VariantConversion {
   private def shreddedPart(group: GroupType, withMetadata: Boolean): Option[Part[ShreddedColumn]] = {
     val children = childrenOf(group).map { child =>
       child.getName -> (child.getName match {
-        case Metadata if withMetadata => Some(encodedPart(child))
-        case Value => Some(encodedPart(child))
-        case TypedValue => typedPart(child)
+        case VariantFields.Metadata if withMetadata => Some(encodedPart(child))
+        case VariantFields.Value => Some(encodedPart(child))
+        case VariantFields.TypedValue => typedPart(child)
         case _ => None
       })
     }
@@ -80,7 +77,7 @@ private[parquet] object VariantConversion {
     else {
       val parts = children.flatMap { case (name, part) => part.map(name -> _) }
       val struct = StructType(parts.map { case (name, part) => StructField(name, part.dataType) })
-      val (value, typedValue) = (indexOf(Value), indexOf(TypedValue))
+      val (value, typedValue) = (indexOf(VariantFields.Value), indexOf(VariantFields.TypedValue))
       Some(Part(
         struct,
         vector =>
@@ -139,24 +136,20 @@ private[parquet] object VariantConversion {
     case _ => None
   }
 
-  private def leaf(file: ParquetPrimitive): Option[Part[Typed]] = {
-    val expected = SchemaOfParquet.of(new MessageType(TypedValue, file.withId(1))).fields.head.fieldType
-    expected match {
-      case t: PrimitiveType => PrimitiveConversion.of(file, t).map { case (dataType, conversion) =>
-          Part(
-            dataType,
-            vector => {
-              val read = conversion match {
-                case Converted(convert) => convert(vector)
-                case _ => vector
-              }
-              Some(ShreddedColumn.Values(read, literal(t)))
-            }
-          )
+  private def leaf(file: ParquetPrimitive): Option[Part[Typed]] =
+    for {
+      t <- SchemaOfParquet.primitiveOf(file)
+      (dataType, conversion) <- PrimitiveConversion.of(file, t)
+    } yield Part(
+      dataType,
+      vector => {
+        val read = conversion match {
+          case Converted(convert) => convert(vector)
+          case _ => vector
         }
-      case _ => None
-    }
-  }
+        Some(ShreddedColumn.Values(read, literal(t)))
+      }
+    )
 
   private def literal(t: PrimitiveType): (ColumnVector, Int) => Literal = t match {
     case BooleanType => (v, i) => BooleanLiteral(v.getBoolean(i))

@@ -7,8 +7,8 @@ import org.apache.parquet.hadoop.metadata.{ColumnPath, ParquetMetadata}
 import org.apache.parquet.schema.{GroupType, Type => ParquetType}
 
 import iceberglite.data.VariantPath
-import iceberglite.data.parquet.shred.VariantGroups.{Metadata, TypedValue, Value}
 import iceberglite.parquet.ParquetShapes.{childrenOf, shapeOf, withChildren, Struct}
+import iceberglite.spec.types.VariantFields.{Metadata, TypedValue, Value}
 
 /**
  * Selects the columns of a variant in a file that contain the requested parts of the variant (Parquet: "Variant

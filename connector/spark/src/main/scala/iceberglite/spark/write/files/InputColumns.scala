@@ -21,7 +21,7 @@ import iceberglite.spark.convert.{SparkDefaults, SparkTypes}
 import iceberglite.spec.IcebergError.{NotFound, Unsupported, ValidationFailed}
 import iceberglite.spec.ObjectKind
 import iceberglite.spec.schema.{ColumnPath, Schema}
-import iceberglite.spec.types.{NestedField, PrimitiveType, Type}
+import iceberglite.spec.types.{NestedField, PrimitiveType, Type, VariantFields}
 import iceberglite.spec.types.Type._
 
 /** The source of the values of a field. */
@@ -91,7 +91,7 @@ private[iceberglite] object InputField {
    * variant, so that the metrics of the variant are those of its parts.
    */
   private[files] def partsOfVariant(id: Int): Vector[InputField] =
-    Vector("metadata", "value").zipWithIndex.map { case (name, i) =>
+    VariantFields.Encoded.zipWithIndex.map { case (name, i) =>
       val field = NestedField(id, name, BinaryType, required = true)
       InputField(field, InputSource.Rows(i), isStored = true, SparkBinary, Vector.empty, hasBounds = false)
     }

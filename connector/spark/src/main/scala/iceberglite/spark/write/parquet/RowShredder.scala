@@ -4,13 +4,20 @@ import org.apache.parquet.schema.MessageType
 import org.apache.spark.sql.catalyst.expressions.{GenericInternalRow, SpecializedGetters}
 import org.apache.spark.sql.types.{ByteType, Decimal, ShortType}
 
-import iceberglite.data.parquet.shred.{FieldShredder, LeafColumn, Shredder, ShredderBuilder, VariantShredder}
-import iceberglite.data.VariantNode
+import iceberglite.data.parquet.shred.{
+  FieldShredder,
+  LeafColumn,
+  ParquetPlace,
+  Shredder,
+  ShredderBuilder,
+  VariantShredder
+}
 import iceberglite.metrics.SpatialCollector
 import iceberglite.spark.convert.VariantText
 import iceberglite.spark.write.files.{InputField, InputSource, SparkRowSource, VariantParts}
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.types.Type._
+import iceberglite.spec.types.VariantFields
 
 /** Creates the object that shreds Spark's rows into the columns of a Parquet file. */
 private[parquet] object RowShredder {
@@ -47,8 +54,20 @@ private[parquet] object RowShredder {
       }
     }
 
-    override protected def variants(input: InputField, name: String): (SpecializedGetters, Int) => VariantNode =
-      (values, ordinal) => VariantText.node(values.getUTF8String(ordinal), name)
+    override protected def struct(
+        input: InputField,
+        place: ParquetPlace,
+        fields: Vector[(FieldShredder[SpecializedGetters], Int)]
+    ): FieldShredder[SpecializedGetters] =
+      if (input.field.fieldType == VariantType && place.group.containsField(VariantFields.TypedValue))
+        VariantShredder.of[SpecializedGetters](
+          schema,
+          place,
+          input.field.id,
+          SparkRowSource,
+          (values, ordinal) => VariantText.node(values.getUTF8String(ordinal), place.name)
+        )
+      else super.struct(input, place, fields)
 
     override protected def leaf(input: InputField, column: LeafColumn): LeafWriter = input.field.fieldType match {
       case BooleanType => new ParquetBooleanLeaf(column)
