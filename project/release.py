@@ -78,8 +78,8 @@ def require_changelog(path: Path) -> None:
     Raises:
         SystemExit: the changelog has no section with the version and a date.
     """
-    if not any(line.startswith(f"## {VERSION} (2") for line in path.read_text(encoding="utf-8").splitlines()):
-        raise SystemExit(f"{path.name} has no section '## {VERSION} (YYYY-MM-DD)': write the date of the release")
+    if not any(line.startswith(f"## [{VERSION}] - 2") for line in path.read_text(encoding="utf-8").splitlines()):
+        raise SystemExit(f"{path.name} has no section '## [{VERSION}] - YYYY-MM-DD': write the date of the release")
 
 
 def module_files(maven: Path, module: str) -> list[Path]:

@@ -73,11 +73,21 @@ def test_a_release_without_a_required_setting_fails(release: ModuleType, tmp_pat
 
 def test_a_release_without_a_date_in_the_changelog_fails(release: ModuleType, tmp_path: Path) -> None:
     changelog = tmp_path / "CHANGELOG.md"
-    changelog.write_text(f"## {release.VERSION} (unreleased)\n", encoding="utf-8")
+    changelog.write_text(f"## [{release.VERSION}] - unreleased\n", encoding="utf-8")
     with pytest.raises(SystemExit, match="write the date of the release"):
         release.require_changelog(changelog)
-    changelog.write_text(f"## {release.VERSION} (2026-12-01)\n", encoding="utf-8")
+    changelog.write_text(f"## [{release.VERSION}] - 2026-12-01\n", encoding="utf-8")
     release.require_changelog(changelog)
+
+
+def test_the_changelog_has_the_form_of_keep_a_changelog() -> None:
+    lines = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").splitlines()
+    versions = [line for line in lines if line.startswith("## ")]
+    assert versions
+    form = re.compile(r"## \[Unreleased\]|## \[\d+\.\d+\.\d+\] - (unreleased|\d{4}-\d\d-\d\d)")
+    assert [line for line in versions if not form.fullmatch(line)] == []
+    groups = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
+    assert {line.removeprefix("### ") for line in lines if line.startswith("### ")} <= groups
 
 
 def test_the_sources_are_checked_before_anything_is_built(
@@ -87,13 +97,13 @@ def test_the_sources_are_checked_before_anything_is_built(
     monkeypatch.setattr("sys.argv", ["release.py"])
     (tmp_path / "project").mkdir()
     (tmp_path / "project" / "release.properties").write_text("homepage =\nsource = x\n", encoding="utf-8")
-    (tmp_path / "CHANGELOG.md").write_text(f"## {release.VERSION} (unreleased)\n", encoding="utf-8")
+    (tmp_path / "CHANGELOG.md").write_text(f"## [{release.VERSION}] - unreleased\n", encoding="utf-8")
     with pytest.raises(SystemExit, match=r"^Set homepage in release\.properties"):
         release.main()
     (tmp_path / "project" / "release.properties").write_text("homepage = x\n", encoding="utf-8")
     with pytest.raises(SystemExit, match="write the date of the release"):
         release.main()
-    (tmp_path / "CHANGELOG.md").write_text(f"## {release.VERSION} (2026-12-01)\n", encoding="utf-8")
+    (tmp_path / "CHANGELOG.md").write_text(f"## [{release.VERSION}] - 2026-12-01\n", encoding="utf-8")
     release.main()
     assert not (tmp_path / "dist").exists()
 
@@ -116,7 +126,7 @@ def test_a_release_collects_and_checks_its_artefacts(
     (tmp_path / "project").mkdir()
     settings = (ROOT / "project" / "release.properties").read_text(encoding="utf-8")
     (tmp_path / "project" / "release.properties").write_text(re.sub(r"=$", "= x", settings, flags=re.M))
-    (tmp_path / "CHANGELOG.md").write_text(f"## {release.VERSION} (2026-12-01)\n", encoding="utf-8")
+    (tmp_path / "CHANGELOG.md").write_text(f"## [{release.VERSION}] - 2026-12-01\n", encoding="utf-8")
     (tmp_path / "dist").mkdir()
     wheel = tmp_path / "dist" / "package.whl"
     wheel.write_bytes(b"wheel")
