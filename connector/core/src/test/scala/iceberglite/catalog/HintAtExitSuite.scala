@@ -1,12 +1,11 @@
 package iceberglite.catalog
 
-import java.nio.file.{Files, Path, Paths}
-import java.util.concurrent.TimeUnit
+import java.nio.file.Files
 
 import org.apache.hadoop.conf.Configuration
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.JvmOptions
+import iceberglite.ChildJvm
 import iceberglite.catalog.CatalogFixture.Id
 import iceberglite.storage.HadoopFileIO
 import iceberglite.table.TestTables._
@@ -26,18 +25,10 @@ object CommitAndEnd {
 }
 
 class HintAtExitSuite extends AnyFunSuite {
-  private def java(warehouse: Path): Process = {
-    val program = Paths.get(System.getProperty("java.home"), "bin", "java").toString
-    val options = JvmOptions.quickStart ++ Seq("-cp", System.getProperty("java.class.path"))
-    new ProcessBuilder(program +: options :+ "iceberglite.catalog.CommitAndEnd" :+ warehouse.toString: _*)
-      .redirectErrorStream(true).redirectOutput(ProcessBuilder.Redirect.DISCARD).start()
-  }
-
   test("the version hint is written even if the program ends immediately after its commit") {
     val warehouse = Files.createTempDirectory("hint-at-exit")
-    val program = java(warehouse)
-    try assert(program.waitFor(120, TimeUnit.SECONDS) && program.exitValue == 0)
-    finally program.destroyForcibly()
+    val ended = ChildJvm.run(CommitAndEnd.getClass.getName, "256m", Seq(warehouse.toString))
+    assert(ended.exitCode.contains(0), ended.output)
     val hint = warehouse.resolve("db/t/metadata/version-hint.text")
     assert(new String(Files.readAllBytes(hint), "UTF-8") == "4")
   }

@@ -2,32 +2,31 @@ package iceberglite.inspect
 
 import java.io.{BufferedInputStream, BufferedOutputStream, DataInputStream, DataOutputStream}
 import java.nio.file.{Files, Path, Paths}
-import java.util.concurrent.TimeUnit
-
-import scala.collection.JavaConverters._
 
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
-import iceberglite.JvmOptions
+import iceberglite.ChildJvm
 import iceberglite.spec.FormatVersion
 import iceberglite.spec.json.TableMetadataJson
 import iceberglite.table.{Actions, MemoryFileIO, ScriptedCommitter, Table, TableIdentifier, TableVersion, TestTables}
 import iceberglite.table.action.{FastAppend, RowDelta}
 
-/** A program that reads metadata tables, and prints a line for each of them. */
+/** A program that reads all rows of all metadata tables, and prints a line for each table. */
 object MetadataMemory {
 
   /** @param args the file with the table's files, of which the last one is its metadata */
   def main(args: Array[String]): Unit = {
     val table = load(Paths.get(args(0)))
+    MetadataTables.all.filterNot(Set[MetadataTable](HealthTable, PartitionsTable)).foreach { metadata =>
+      val all = RowRequest.all(metadata.schema(table))
+      val rows = metadata.select(table, table.currentSnapshot, all.copy(columns = all.columns.take(3)))
+      println(s"${metadata.name} ${rows.size}")
+    }
     val health = HealthTable.rows(table, table.currentSnapshot).map(_.values.take(2).mkString(" ")).toVector
     println(health.sorted.mkString(", "))
-    val groups = PositionDeletesTable
-      .groups(table, table.currentSnapshot, RowRequest.all(PositionDeletesTable.schema(table))).get
-    println(s"${groups.map(_.estimatedRows).sum} positions")
-    val partitions = PartitionsTable.select(table, table.currentSnapshot, RowRequest.all(PartitionsTable.schema(table)))
-    println(s"${partitions.map(_.values(3)).map { case n: Int => n }.sum} files of partitions")
+    val files = PartitionsTable.rows(table, table.currentSnapshot).map(_.values(3)).map { case n: Int => n }.toVector
+    println(s"${files.size} partitions, ${files.sum} files of partitions")
     Runtime.getRuntime.halt(0)
   }
 
@@ -66,37 +65,49 @@ class MetadataMemorySuite extends AnyFunSuite {
 
   /**
    * Creates a table in which each data file has its own partition and a deletion vector. The manifests have overlapping
-   * ranges of partitions. The deletion vectors are the same bytes of one file.
+   * ranges of partitions. The deletion vectors are the same bytes of one file, and are in three manifests.
+   *
+   * @param manifests the number of manifests with data files
    */
-  private def create(): Actions = {
-    val actions = Actions.tableByCategory(FormatVersion.V3)
+  private def create(manifests: Int): Actions = {
+    val actions = Actions.tableByCategory(FormatVersion.V3, "commit.manifest-merge.enabled" -> "false")
     def file(i: Int) = TestTables.fileOf(f"${i.toLong * 7919 % files}%08d", s"mem://t/data/$i.parquet")
     val Vector(vector) = actions.vectors("mem://t/data/v.puffin", file(0) -> Seq(1L, 2L))
-    (0 until files).grouped(20000).foreach { numbers =>
-      val added = numbers.map(file).toVector
-      actions.commit(new FastAppend(added))
-      val vectors = added.map(f => vector.copy(partition = f.partition, referencedDataFile = Some(f.path)))
-      actions.commit(new RowDelta(vectors))
+    (0 until files).grouped(files / manifests).foreach(i => actions.commit(new FastAppend(i.map(file).toVector)))
+    (0 until files).map(file).grouped(files / 3).foreach { deleted =>
+      val vectors = deleted.map(f => vector.copy(partition = f.partition, referencedDataFile = Some(f.path)))
+      actions.commit(new RowDelta(vectors.toVector))
     }
     actions
   }
 
-  test(s"health, position_deletes and partitions of $files files and partitions need less than $heap of memory", Slow) {
-    val java = Paths.get(System.getProperty("java.home"), "bin", "java").toString
-    val (log, data) = (Files.createTempFile("memory", ".txt"), Files.createTempFile("memory", ".bin"))
-    MetadataMemory.save(data, create())
-    val command = Seq(java, s"-Xmx$heap", "-XX:+ExitOnOutOfMemoryError") ++ JvmOptions.quickStart ++
-      Seq("-cp", System.getProperty("java.class.path"), MetadataMemory.getClass.getName.stripSuffix("$"), data.toString)
-    val process = new ProcessBuilder(command.asJava).redirectErrorStream(true).redirectOutput(log.toFile).start()
-    try {
-      val ended = process.waitFor(240, TimeUnit.SECONDS)
-      val output = Files.readAllLines(log).asScala
-      assert(ended && process.exitValue == 0, output.mkString("\n").takeRight(3000))
-      assert(output.contains(s"${2 * files} positions") && output.contains(s"$files files of partitions"))
+  for (manifests <- Seq(3, 300))
+    test(s"all metadata tables of $files files and partitions in $manifests manifests need less than $heap", Slow) {
+      val data = Files.createTempFile("memory", ".bin")
+      val actions = create(manifests)
+      MetadataMemory.save(data, actions)
+      val output =
+        try ChildJvm.run(MetadataMemory.getClass.getName, heap, Seq(data.toString)).lines
+        finally {
+          Files.deleteIfExists(data)
+          ()
+        }
+      val snapshots = manifests + 3
+      val expected = Seq(
+        "files" -> 2 * files,
+        "data_files" -> files,
+        "delete_files" -> files,
+        "all_files" -> 2 * files,
+        "all_data_files" -> files,
+        "all_delete_files" -> files,
+        "entries" -> 2 * files,
+        "all_entries" -> 2 * files,
+        "manifests" -> snapshots,
+        "all_manifests" -> snapshots * (snapshots + 1) / 2,
+        "position_deletes" -> 2 * files,
+        "snapshots" -> snapshots
+      ).map { case (name, rows) => s"$name $rows" } :+ s"$files partitions, $files files of partitions"
+      assert(expected.filterNot(output.contains).isEmpty)
       assert(output.exists(_.startsWith("compute_partition_stats false, ")))
-    } finally {
-      process.destroyForcibly()
-      Seq(log, data).foreach(Files.deleteIfExists(_))
     }
-  }
 }

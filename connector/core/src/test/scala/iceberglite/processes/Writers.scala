@@ -10,7 +10,7 @@ import scala.util.Random
 
 import org.apache.hadoop.conf.Configuration
 
-import iceberglite.JvmOptions
+import iceberglite.ChildJvm
 import iceberglite.storage.{FileIO, HadoopFileIO, StorageSettings}
 import iceberglite.table.TableIdentifier
 
@@ -82,12 +82,9 @@ final class Writers(
       case Writers.DiesAtStep(n) => n
       case _ => 0
     }
-    val java = Path.of(System.getProperty("java.home"), "bin", "java").toString
-    val command = Seq(java, "-Xmx256m") ++ JvmOptions.quickStart ++
-      Seq("--add-opens=java.base/java.net=ALL-UNNAMED", "-cp", System.getProperty("java.class.path")) ++
-      Seq(program, properties.toString, writer, commits.toString, step.toString)
+    val arguments = Seq(properties.toString, writer, commits.toString, step.toString)
     val log = directory.resolve(s"$writer.log")
-    val process = new ProcessBuilder(command.asJava).redirectError(log.toFile).start()
+    val process = ChildJvm.command(program, "256m", arguments).redirectError(log.toFile).start()
     try {
       val lines = Writers.follow(process, plan)
       if (!process.waitFor(Timeout, TimeUnit.SECONDS)) {

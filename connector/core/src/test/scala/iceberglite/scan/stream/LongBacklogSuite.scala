@@ -2,15 +2,12 @@ package iceberglite.scan.stream
 
 import java.io.{ByteArrayInputStream, InputStream}
 import java.nio.file.{Files, Paths}
-import java.util.concurrent.TimeUnit
 import java.util.concurrent.atomic.AtomicLong
-
-import scala.collection.JavaConverters._
 
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
-import iceberglite.JvmOptions
+import iceberglite.ChildJvm
 import iceberglite.catalog.FileIOWrapper
 import iceberglite.scan.stream.StreamPosition.{After, Empty}
 import iceberglite.spec.FormatVersion
@@ -130,19 +127,11 @@ class LongBacklogSuite extends AnyFunSuite {
 
   private def run(commits: Int, heap: String): Array[Long] = {
     val file = Files.createTempFile("backlog", ".metadata.json")
-    val options = JvmOptions.quickStart ++ Seq(s"-Xmx$heap", "-cp", System.getProperty("java.class.path"))
-    val command = Paths.get(System.getProperty("java.home"), "bin", "java").toString +: options :+
-      LongBacklog.getClass.getName.stripSuffix("$") :+ commits.toString :+ "1000" :+ file.toString
-    val log = Files.createTempFile("backlog", ".txt")
-    val program = new ProcessBuilder(command: _*).redirectErrorStream(true).redirectOutput(log.toFile).start()
-    try {
-      val isDone = program.waitFor(250, TimeUnit.SECONDS)
-      val output = Files.readAllLines(log).asScala
-      assert(isDone && program.exitValue == 0, output.mkString("\n"))
-      output.last.split(' ').map(_.toLong)
-    } finally {
-      program.destroyForcibly()
-      Seq(file, log).foreach(Files.deleteIfExists(_))
+    val arguments = Seq(commits.toString, "1000", file.toString)
+    try ChildJvm.run(LongBacklog.getClass.getName, heap, arguments).lines.last.split(' ').map(_.toLong)
+    finally {
+      Files.deleteIfExists(file)
+      ()
     }
   }
 

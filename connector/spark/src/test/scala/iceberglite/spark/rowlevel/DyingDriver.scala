@@ -1,6 +1,5 @@
 package iceberglite.spark.rowlevel
 
-import java.lang.management.ManagementFactory
 import java.nio.file.{Files, Path => LocalPath, Paths}
 import java.util.concurrent.{ConcurrentHashMap, CountDownLatch, TimeUnit}
 
@@ -11,7 +10,7 @@ import org.apache.hadoop.fs.{FSDataOutputStream, Path}
 import org.apache.hadoop.util.Progressable
 import org.apache.spark.sql.SparkSession
 
-import iceberglite.JvmOptions
+import iceberglite.ChildJvm
 import iceberglite.spark.{SharedSession, SparkCatalog, SparkSessionExtensions}
 import iceberglite.storage.RenamingFileSystem
 
@@ -239,19 +238,7 @@ private[iceberglite] object DriverProcess {
       heap: String = "1g"
   ): (Int, String) = {
     val file = Files.write(scratch.resolve("lines"), lines.asJava)
-    val log = scratch.resolve("log").toFile
-    val opens =
-      ManagementFactory.getRuntimeMXBean.getInputArguments.asScala.filter(_.startsWith("--add-opens"))
-    val java = Paths.get(System.getProperty("java.home"), "bin", "java").toString
-    val command = Seq(java, s"-Xmx$heap") ++ JvmOptions.quickStart ++ opens ++
-      Seq("-cp", System.getProperty("java.class.path"), program, target, scratch.toString, file.toString)
-    val process = new ProcessBuilder(command.asJava).redirectErrorStream(true).redirectOutput(log).start()
-    try {
-      val ended = process.waitFor(240, TimeUnit.SECONDS)
-      (if (ended) process.exitValue else -1, Files.readString(log.toPath).takeRight(4000))
-    } finally {
-      process.destroyForcibly()
-      ()
-    }
+    val ended = ChildJvm.run(program, heap, Seq(target, scratch.toString, file.toString))
+    (ended.exitCode.getOrElse(-1), ended.output.takeRight(4000))
   }
 }
