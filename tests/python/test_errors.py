@@ -150,10 +150,8 @@ def test_without_typed_errors_a_condition_of_spark_in_a_task_arrives_as_for_its_
             spark.sql(statement)
         with pytest.raises(FailedJobError) as failed, typed_errors():
             spark.sql(statement)
-        assert failed.value.condition in ("CAST_INVALID_INPUT", "TASK_WRITE_FAILED")
-        if source == "iceberg":
-            assert failed.value.condition == "CAST_INVALID_INPUT"
-            assert failed.value.parameters["expression"] == "'x0'"
+        assert failed.value.condition == "CAST_INVALID_INPUT"
+        assert failed.value.parameters["expression"] == "'x0'"
     finally:
         spark.conf.unset("spark.sql.ansi.enabled")
         spark.sql(f"DROP TABLE {name}")
