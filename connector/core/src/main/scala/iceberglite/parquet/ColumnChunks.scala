@@ -11,7 +11,7 @@ import iceberglite.metrics.ColumnBounds
 import iceberglite.spec.types.{Literal, PrimitiveType}
 
 /** The chunks of one column in row groups. */
-final private[iceberglite] class ColumnChunks(val chunks: Seq[ColumnChunkMetaData], leaf: ParquetLeaf) {
+final private[iceberglite] class ColumnChunks(chunks: Seq[ColumnChunkMetaData], leaf: ParquetLeaf) {
 
   /**
    * The statistics of the column in all row groups; absent if any row group has no statistics, because the statistics
