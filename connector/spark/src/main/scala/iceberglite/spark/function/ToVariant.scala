@@ -38,14 +38,13 @@ private[iceberglite] object ToVariant {
   private[function] def obstacle(t: DataType): Option[String] = t match {
     case struct: StructType =>
       val repeated = struct.fieldNames.diff(struct.fieldNames.distinct).headOption.map { name =>
-        s"The struct has several fields with the name $name, but an object has each name only once. Rename the fields"
+        s"The struct has several fields with the name $name, but objects have each name once. Rename the fields"
       }
       repeated.orElse(struct.fields.toVector.flatMap(f => obstacle(f.dataType)).headOption)
     case ArrayType(element, _) => obstacle(element)
     case MapType(StringType, value, _) => obstacle(value)
     case MapType(key, _, _) => Some(
-        s"The map has keys of the type ${key.catalogString}, but the names of an object are strings. Cast the keys to " +
-          "string"
+        s"The map has keys of the type ${key.catalogString}, but names of objects are strings. Cast them to string"
       )
     case NullType | BooleanType | ByteType | ShortType | IntegerType | LongType | FloatType | DoubleType |
         _: DecimalType | StringType | BinaryType | DateType | TimestampType | TimestampNTZType => None

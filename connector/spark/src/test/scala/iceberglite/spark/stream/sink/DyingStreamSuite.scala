@@ -14,6 +14,9 @@ import iceberglite.spark.rowlevel.{CrashPoint, Death, DriverFixture}
  */
 class DyingStreamSuite extends AnyFunSuite with DriverFixture {
 
+  /** All drivers die before the first test, so that a sample of the tests would save little time. */
+  override protected def isSampled: Boolean = false
+
   private val points = CrashPoint.ofStreams
 
   private val streamsPerDeath: Int =
