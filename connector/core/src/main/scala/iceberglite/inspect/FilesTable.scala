@@ -78,7 +78,7 @@ sealed private[inspect] trait FileScope {
   ): Vector[(SnapshotFiles, FilePart)] = {
     val tree = table.tree()
     trees(table, snapshot).flatMap { case (files, parts) =>
-      // `files` has all parts of the snapshot. The copy has not read them, so that shared parts are in memory only once.
+      // `files` has all parts of the snapshot. The copy has not read them, so that shared parts are in memory once.
       val copy = MetadataTree.at(files.snapshot, tree)
       (parts ++ layout.partsBesides(files)).filter(p => contents.contains(p.content)).map(copy -> _)
     }.toVector

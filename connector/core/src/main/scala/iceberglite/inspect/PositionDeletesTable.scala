@@ -168,7 +168,7 @@ private object PositionDeleteColumns {
   val FileValues = 3
 }
 
-/** The rows of a range of position delete files and deletion vectors. Only one of these files is in memory at a time. */
+/** The rows of a range of position delete files and deletion vectors, of which one is in memory at a time. */
 final private[inspect] class PositionDeleteRows(
     private val source: PositionDeletePart,
     private val range: DeleteFileRange
