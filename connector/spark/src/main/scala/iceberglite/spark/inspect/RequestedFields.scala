@@ -24,15 +24,16 @@ private[inspect] object RequestedFields {
   })
 
   /** As `select` for the types of Spark. */
-  def select(all: Vector[NestedField], requested: SparkStruct): Vector[NestedField] = for {
-    field <- all
-    request <- requested.fields.find(_.name == field.name)
-  } yield (field.fieldType, request.dataType) match {
-    case (StructType(fields), some: SparkStruct) => field.copy(fieldType = StructType(select(fields, some)))
-    case _ => field
-  }
+  def select(all: Vector[NestedField], requested: SparkStruct): Vector[NestedField] =
+    for {
+      field <- all
+      request <- requested.fields.find(_.name == field.name)
+    } yield (field.fieldType, request.dataType) match {
+      case (StructType(fields), some: SparkStruct) => field.copy(fieldType = StructType(select(fields, some)))
+      case _ => field
+    }
 
-  /** Returns the types of those requested columns of which only some fields are requested, by the name of the column. */
+  /** Returns the types of the columns of which only some fields are requested, by the names of the columns. */
   def structs(all: Vector[NestedField], requested: Vector[NestedField]): Map[String, StructType] =
     requested.map(field => field.name -> field.fieldType).collect {
       case (name, some: StructType) if !all.exists(f => f.name == name && f.fieldType == some) => name -> some

@@ -108,12 +108,13 @@ class ReservedPropertiesSuite extends AnyFunSuite with SharedSession {
   }
 
   test("the effects of reserved keys of properties are those in reserved-properties.tsv", Slow) {
-    val found = for (statement <- statements; key <- keys) yield Effects(
-      statement,
-      key,
-      inApacheIceberg = effect(statement, newTable(catalog = "ice"), key),
-      inIcebergLite = effect(statement, newTable(), key)
-    )
+    val found =
+      for (statement <- statements; key <- keys) yield Effects(
+        statement,
+        key,
+        inApacheIceberg = effect(statement, newTable(catalog = "ice"), key),
+        inIcebergLite = effect(statement, newTable(), key)
+      )
     val lines = found.map(e => Seq(e.statement, e.key, e.inApacheIceberg, e.inIcebergLite).mkString("\t"))
     assert(found == listed, lines.mkString("\n", "\n", "\n"))
   }
