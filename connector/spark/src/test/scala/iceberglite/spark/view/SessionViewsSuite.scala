@@ -171,6 +171,12 @@ class SessionViewsSuite extends AnyFunSuite with SharedSession {
     p.same("SELECT * FROM mine JOIN v ON true")
   }
 
+  onBoth("Spark creates tables of its own sources without asking the catalog for Iceberg views") { p =>
+    p.same("CREATE VIEW v AS SELECT 1 AS a")
+    p.same("CREATE TABLE v (id INT) USING parquet")
+    assert(p.inSpark("v") == Seq(false, false))
+  }
+
   onBoth("an Iceberg view is not renamed to the name of an object of Spark") { p =>
     p.createInSpark("old", "SELECT 5 AS id")
     p.same("CREATE VIEW v AS SELECT 1 AS a")
