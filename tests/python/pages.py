@@ -11,10 +11,12 @@ from __future__ import annotations
 import contextlib
 import io
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Callable
 
+from page_setups import SetUp, names
 from pyspark.sql import SparkSession
 
 from pyspark_iceberg.cli.script import statements
@@ -40,6 +42,11 @@ class Block:
     line: int
     output: str | None
 
+    @property
+    def first_line(self) -> str:
+        """The first line of the code."""
+        return self.code.partition("\n")[0]
+
 
 def blocks_of(page: Path) -> list[Block]:
     """Return the blocks of a page that can run, with their outputs."""
@@ -56,34 +63,56 @@ def blocks_of(page: Path) -> list[Block]:
     return blocks
 
 
-def run_page(page: Path, spark: SparkSession) -> int:
+def run_page(page: Path, spark: SparkSession, set_up: SetUp | None = None, folder: Path | None = None) -> int:
     """Run the blocks of a page.
 
     Args:
         page: the path of the page.
         spark: the session of the SQL statements, and the value of `spark` in Python.
+        set_up: what the page needs besides its code.
+        folder: the directory for the files of the page, with `set_up` only.
 
     Returns:
         The number of blocks that ran.
 
     Raises:
-        AssertionError: a block failed, or its output differs; the message contains the page and the line.
+        AssertionError: a block failed, or its output differs, or the set-up names a block that the page does not have;
+            the message contains the page and the line.
     """
     namespace: dict[str, Any] = {"spark": spark, "__name__": page.stem}
     runs: dict[str, Callable[[str], str]] = {
         "sql": lambda code: _run_sql(code, namespace["spark"]),
         "python": lambda code: _run_python(code.replace(SESSION, "spark"), namespace, page),
     }
+    given = SetUp({}) if set_up is None else set_up
     blocks = blocks_of(page)
+    unknown = {*given.before, *given.omitted} - {block.first_line for block in blocks}
+    assert not unknown, f"{page.name} has no blocks that begin with {unknown}"
+    if folder is not None:
+        namespace.update(names(spark, folder))
+    number = 0
     for block in blocks:
+        if block.first_line in given.omitted:
+            continue
         place = f"{page.name}, line {block.line}"
         try:
-            output = runs[block.language](block.code)
+            _run_sql(given.before.get(block.first_line, ""), spark)
+            if number == 0:
+                exec(given.values, namespace)
+            output = runs[block.language](_replaced(block.code, given.replaced, namespace))
         except Exception as error:
             raise AssertionError(f"{place}: the block fails: {error}") from error
         if block.output is not None:
             assert matches(block.output, output), f"{place}: the output differs from the page:\n{output}"
-    return len(blocks)
+        number += 1
+    return number
+
+
+def _replaced(code: str, replaced: Mapping[str, str], namespace: dict[str, Any]) -> str:
+    for text, expression in replaced.items():
+        if text in code:
+            code = code.replace(text, str(eval(expression, namespace)))
+    return code
 
 
 def matches(expected: str, output: str) -> bool:

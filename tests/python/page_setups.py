@@ -1,0 +1,184 @@
+"""What the code of guides needs besides the page: tables before a block, and other values instead of examples.
+
+A guide runs in a session of its own, with the catalogs `lite` (the default), `cat` with the same tables, and `prod`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from pyspark_iceberg import Table
+
+
+@dataclass(frozen=True)
+class SetUp:
+    """The set-up of a page.
+
+    Attributes:
+        before: SQL statements that run before a block, by the first line of the block.
+        replaced: texts in blocks, and the expressions of Python whose values replace them.
+        values: the statements of Python that run after the first statements of SQL, and define names for blocks of
+            Python and for `replaced`.
+        holds: an expression of Python that is true after the page, when all streams have processed their rows.
+        omitted: the blocks that do not run, by their first lines, with the reasons.
+    """
+
+    before: Mapping[str, str]
+    replaced: Mapping[str, str] = field(default_factory=dict)
+    values: str = ""
+    holds: str = "True"
+    omitted: Mapping[str, str] = field(default_factory=dict)
+
+
+def new_session(spark: SparkSession, folder: Path) -> SparkSession:
+    """Return a session whose catalogs have warehouses in a directory, with the namespace `db`, which is the current."""
+    session = spark.newSession()
+    for catalog, warehouse in (("lite", "lite"), ("cat", "lite"), ("prod", "prod")):
+        session.conf.set(f"spark.sql.catalog.{catalog}", "iceberglite.spark.SparkCatalog")
+        session.conf.set(f"spark.sql.catalog.{catalog}.type", "hadoop")
+        session.conf.set(f"spark.sql.catalog.{catalog}.warehouse", str(folder / warehouse))
+        session.sql(f"CREATE NAMESPACE IF NOT EXISTS {catalog}.db")
+    session.conf.set("spark.sql.defaultCatalog", "lite")
+    session.conf.set("spark.sql.shuffle.partitions", "2")
+    session.conf.set("spark.sql.session.timeZone", "UTC")
+    session.sql("USE lite.db")
+    return session
+
+
+def names(spark: SparkSession, folder: Path) -> dict[str, Any]:
+    """Return the names that each block of Python and each `replaced` can use."""
+    return {"spark": spark, "folder": folder, "Table": Table}
+
+
+_FIRST = 'first = list(Table(spark, "lite.db.t").snapshots())[0].snapshot_id'
+_ID = {"5781947118336215154": "first"}
+_S3 = "it needs files in a store of S3"
+_T = "DROP TABLE IF EXISTS lite.db.t PURGE; "
+
+SET_UPS = {
+    "branches": SetUp(
+        before={
+            "ALTER TABLE db.t CREATE BRANCH work;                                -- at the current snapshot": (
+                "CREATE TABLE db.t (id INT, p STRING) PARTITIONED BY (p); INSERT INTO db.t VALUES (7, 'a')"
+            ),
+            "SELECT * FROM db.t.branch_work;": "ALTER TABLE db.t CREATE BRANCH work",
+            "ALTER TABLE db.t SET TBLPROPERTIES ('write.wap.enabled' = 'true');": (
+                _T + "CREATE TABLE db.t (id INT, price INT); INSERT INTO db.t VALUES (1, 2);"
+                "CREATE TEMPORARY VIEW incoming AS SELECT 2 AS id, 3 AS price"
+            ),
+        },
+        replaced=_ID,
+        values=_FIRST + "\ndf = spark.sql(\"SELECT 9 AS id, 'b' AS p\")",
+    ),
+    "changes": SetUp(
+        before={
+            'df = spark.read.option("start-snapshot-id", "5781947118336215154").table("db.t")': (
+                "CREATE TABLE db.t (id BIGINT NOT NULL, address STRUCT<zip: STRING>) "
+                "TBLPROPERTIES ('format-version' = '3'); ALTER TABLE db.t SET IDENTIFIER FIELDS id;"
+                "INSERT INTO db.t VALUES (1, struct('1')); INSERT INTO db.t VALUES (2, struct('2'));"
+                "ALTER TABLE db.t CREATE BRANCH audit"
+            ),
+        },
+        replaced={
+            **_ID,
+            "1735689600000": "int(snapshots[0].committed_at.timestamp() * 1000)",
+            "1735776000000": "int(snapshots[1].committed_at.timestamp() * 1000) + 1",
+        },
+        values=_FIRST + '\nsnapshots = list(Table(spark, "lite.db.t").snapshots())',
+    ),
+    "joins": SetUp(before={}),
+    "maintenance": SetUp(
+        before={
+            "CALL lite.system.rewrite_data_files('db.t');": (
+                "CREATE TABLE db.t (customer INT, ts TIMESTAMP); INSERT INTO db.t VALUES (1, now()), (2, now())"
+            ),
+        },
+        replaced={"s3a://old/db/t": 'Table(spark, "lite.db.t").location.removeprefix("file:")'},
+        omitted={
+            "CALL lite.system.add_files('db.t', 'parquet.`/data/events`', map('day', '2024-06-01'));": (
+                "it needs tables of Hive; docs/tutorials/import.md runs these procedures"
+            ),
+        },
+    ),
+    "pushdown": SetUp(
+        before={
+            "SELECT count(*), count(id), min(ts), max(ts) FROM db.t;": (
+                "CREATE TABLE db.t (id INT, ts TIMESTAMP, region STRING, day DATE, email STRING) "
+                "PARTITIONED BY (region, day); INSERT INTO db.t VALUES (5, now(), 'r', current_date(), 'e')"
+            ),
+        },
+    ),
+    "row-changes": SetUp(
+        before={
+            "DELETE FROM t WHERE id IN (SELECT id FROM gone);": (
+                "CREATE TABLE t (id BIGINT, price INT, address STRUCT<city: STRING>, day DATE);"
+                "INSERT INTO t VALUES (1, 2, struct('Bonn'), DATE '2026-01-01');"
+                "CREATE TEMPORARY VIEW gone AS SELECT 9L AS id;"
+                "CREATE TEMPORARY VIEW s AS SELECT 1L AS id, 3 AS price, struct('Rom' AS city) AS address, "
+                "DATE '2026-01-02' AS day, false AS gone"
+            ),
+            "DELETE FROM t WITH ('branch' = 'b') WHERE id = 1;": (
+                _T + "CREATE TABLE t (id INT, n INT, day DATE); INSERT INTO t VALUES (1, 1, DATE '2026-01-01');"
+                "ALTER TABLE t CREATE BRANCH b; ALTER TABLE t DROP COLUMN day;"
+                "CREATE OR REPLACE TEMPORARY VIEW s AS SELECT 1 AS id, 5 AS n"
+            ),
+            "from pyspark_iceberg import Table": "ALTER TABLE t ADD COLUMN day DATE",
+        },
+        values=(
+            "from pyspark.sql import functions as F\n"
+            "df = spark.table('t').limit(1)\n"
+            "changes = df\n"
+            'source = spark.sql("SELECT 1 AS id, 7 AS n, false AS gone, CAST(NULL AS DATE) AS day")'
+        ),
+    ),
+    "streaming": SetUp(
+        before={
+            "(": (
+                "CREATE TABLE prod.db.events (id BIGINT) TBLPROPERTIES ('format-version' = '3');"
+                "INSERT INTO prod.db.events VALUES (1); CREATE TABLE db.orders (id BIGINT);"
+                "CREATE TABLE db.events (id BIGINT)"
+            ),
+        },
+        replaced={
+            "s3://bucket/checkpoints": 'folder / "prod-checkpoints"',
+            "/checkpoints/": 'f"{folder}/checkpoints/"',
+            "30 seconds": '"0 seconds"',
+        },
+        values=('def process(rows, batch):\n    rows.collect()\n\nstream = spark.readStream.table("prod.db.events")'),
+    ),
+    "variants": SetUp(before={}),
+    "views": SetUp(
+        before={
+            "CREATE VIEW prod.sales.totals (customer COMMENT 'id of the customer', total)": (
+                "CREATE TABLE prod.sales.orders (customer_id INT, amount INT)"
+            ),
+            "CALL prod.system.rollback_view('sales.totals', 1);": (
+                "ALTER VIEW prod.sales.totals AS SELECT customer_id AS customer, max(amount) AS total "
+                "FROM prod.sales.orders GROUP BY customer_id"
+            ),
+        },
+        omitted={
+            "CALL prod.system.register_view('sales.totals', "
+            "'s3://bucket/wh/sales/totals/metadata/00003-....gz.metadata.json');": _S3,
+        },
+    ),
+}
+
+# Pages with code that does not run as a whole, with the reasons.
+NOT_RUN = {
+    "catalogs/jdbc.md": "its settings name a server of PostgreSQL",
+    "catalogs/rest.md": "its settings name a server; the tests of REST catalogs make the same statements",
+    "encryption.md": "its catalog needs a key store",
+    "index.md": "it shows the first lines of docs/tour.md, which run there",
+    "procedures.md": "ProcedurePages generates it, and ProcedureScenarios run its calls",
+    "python.md": "test_docs.py runs it",
+    "reference.md": "ReferenceSuite generates and compares it",
+    "reports.md": "test_reports.py makes its calls",
+    "spark-checklist.md": "ChecklistSuite compares it with the tests that it names",
+    "v4.md": "its tables are those of the benchmarks",
+}
