@@ -61,6 +61,13 @@ _S3 = "it needs files in a store of S3"
 _T = "DROP TABLE IF EXISTS lite.db.t PURGE; "
 
 SET_UPS = {
+    "bloom-index": SetUp(
+        before={
+            "ALTER TABLE db.t SET BLOOM INDEX (id, email);      -- top-level columns; replaces those of the index": (
+                "CREATE TABLE db.t (id INT, email STRING); INSERT INTO db.t VALUES (5, 'e')"
+            ),
+        },
+    ),
     "branches": SetUp(
         before={
             "ALTER TABLE db.t CREATE BRANCH work;                                -- at the current snapshot": (
@@ -108,8 +115,8 @@ SET_UPS = {
     "pushdown": SetUp(
         before={
             "SELECT count(*), count(id), min(ts), max(ts) FROM db.t;": (
-                "CREATE TABLE db.t (id INT, ts TIMESTAMP, region STRING, day DATE, email STRING) "
-                "PARTITIONED BY (region, day); INSERT INTO db.t VALUES (5, now(), 'r', current_date(), 'e')"
+                "CREATE TABLE db.t (id INT, ts TIMESTAMP, region STRING, day DATE) "
+                "PARTITIONED BY (region, day); INSERT INTO db.t VALUES (5, now(), 'r', current_date())"
             ),
         },
     ),
