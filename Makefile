@@ -16,6 +16,7 @@ PEERS ?=
 # Arguments of `make bench-encryption`: the number of rows and the number of measured rounds.
 ENCRYPTION ?=
 HISTORY ?=
+STREAMS ?=
 V4 ?=
 V4_HEAP ?= 12g
 PEER ?=
@@ -47,7 +48,7 @@ else
 SPIN := .tools/spin/usr/bin/spin
 endif
 
-.PHONY: help quickstart test test-all nightly bench bench-v4 bench-encryption bench-peers plots-v4 fuzz soak matrix cross model shell stack jar docs wheel release style lint format clean check
+.PHONY: help quickstart test test-all nightly bench bench-v4 bench-encryption bench-peers bench-streams plots-v4 fuzz soak matrix cross model shell stack jar docs wheel release style lint format clean check
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -87,6 +88,9 @@ bench-peers: $(READY) $(BUNDLED) $(SERVERS) | check ## compare commits, plans, w
 	@mkdir -p build/peers && $(PY) connector/bench/peers.py --jar $(BUNDLED) --json build/peers/peers.json \
 	  --peer "$$(paste -sd: .tools/servers/iceberg.classpath)" --delta "$$(paste -sd: .tools/servers/delta.classpath)" $(PEERS)
 	@$(PY) connector/bench/peer_charts.py build/peers/peers.json build/peers
+
+bench-streams: $(READY) $(BUNDLED) $(SERVERS) | check ## compare streaming reads and writes with Apache Iceberg, with the options STREAMS, such as STREAMS='--batches 100 --polls 20 --files 100 --rows 1000000' (3 minutes; 150 without options)
+	@$(PY) connector/bench/streaming.py --jar $(BUNDLED) --peer "$$(cat .tools/servers/iceberg.classpath)" $(STREAMS)
 
 plots-v4: $(READY) ## draw the results of bench-v4 as SVG files in build/v4-plots
 	@$(PY) connector/bench/v4_plots.py build/v4.json build/v4-plots

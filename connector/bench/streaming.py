@@ -6,7 +6,10 @@ Each connector, in a process of its own:
   the triggers divided by that of the first tenth;
 - polls the table, which then has one snapshot for each micro-batch: the time of a trigger that finds nothing;
 - reads this backlog of small commits in micro-batches with a limit of files;
-- reads a table of many files as a stream and as a batch: the throughput of the stream divided by that of the batch.
+- reads a table of many files as a stream and as a batch: the throughput of the stream divided by that of the batch;
+- reads the same table in 20 micro-batches with a limit of files: the median time of their triggers.
+
+The option `--parts` selects some of these measurements. Those of `poll` and `backlog` read the table of `write`.
 
 The numbers of rows are checked. A small run takes 3 minutes:
 
@@ -16,6 +19,7 @@ The run with the default options takes about 150 minutes on two cores.
 """
 
 import argparse
+import math
 import statistics
 import tempfile
 import time
@@ -29,6 +33,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 WARM_UP = 5
+PARTS = ["write", "poll", "backlog", "files"]
 CONF = {
     "spark.sql.shuffle.partitions": "2",
     # Without this setting, Spark reports a trigger that finds nothing only every 10 seconds.
@@ -47,14 +52,19 @@ def main() -> None:
     parser.add_argument("--files", type=int, default=10_000, help="files of the large table")
     parser.add_argument("--rows", type=int, default=100_000_000, help="rows of the large table")
     parser.add_argument("--memory", default="6g")
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS, help="the measurements")
     args = parser.parse_args()
+    if "write" not in args.parts and {"poll", "backlog"} & set(args.parts):
+        parser.error("poll and backlog need write")
     results = {}
     for engine in engines.of(args):
         with tempfile.TemporaryDirectory() as directory, engines.new_process() as pool:
             results[engine.name] = pool.apply(run, (engine, Path(directory), args))
     peer = results.get(engines.PEER)
     for name, value in results[engines.OURS].items():
-        other = f"{peer[name]:10.2f} {value / peer[name]:6.2f}" if peer else ""
+        # Spark reports whole milliseconds, so a time may be 0.
+        ratio = value / peer[name] if peer and peer[name] else math.nan
+        other = f"{peer[name]:10.2f} {ratio:6.2f}" if peer else ""
         print(f"{name:42} {value:10.2f} {other}")
 
 
@@ -63,12 +73,13 @@ def run(engine: Engine, directory: Path, args: argparse.Namespace) -> dict[str, 
     spark = engines.session(engine, directory / "warehouse", args.memory, CONF)
     spark.sql("CREATE NAMESPACE IF NOT EXISTS c.db")
     checkpoints = directory / "checkpoints"
-    return {
-        **write(spark, args.batches, checkpoints / "write"),
-        **poll(spark, args.polls, checkpoints / "poll"),
-        **read_backlog(spark, args.batches, checkpoints / "backlog"),
-        **read_files(spark, args.files, args.rows, checkpoints),
+    parts: dict[str, Callable[[], dict[str, float]]] = {
+        "write": lambda: write(spark, args.batches, checkpoints / "write"),
+        "poll": lambda: poll(spark, args.polls, checkpoints / "poll"),
+        "backlog": lambda: read_backlog(spark, args.batches, checkpoints / "backlog"),
+        "files": lambda: read_files(spark, args.files, args.rows, checkpoints),
     }
+    return {name: value for part in PARTS if part in args.parts for name, value in parts[part]().items()}
 
 
 def write(spark: SparkSession, batches: int, checkpoint: Path) -> dict[str, float]:
@@ -121,7 +132,7 @@ def read_backlog(spark: SparkSession, batches: int, checkpoint: Path) -> dict[st
 
 
 def read_files(spark: SparkSession, files: int, rows: int, checkpoints: Path) -> dict[str, float]:
-    """Read a table of many files as a batch and as a stream, twice each, and use the faster run."""
+    """Read a table of many files as a batch and as a stream, twice each, and as a stream with a limit of files."""
     data = spark.range(0, rows, 1, files).selectExpr("id", "id % 1000 AS k", "id * 0.37D AS d", "uuid() AS s")
     data.limit(0).writeTo("c.db.files").using("iceberg").create()
     data.writeTo("c.db.files").option("distribution-mode", "none").append()
@@ -134,10 +145,17 @@ def read_files(spark: SparkSession, files: int, rows: int, checkpoints: Path) ->
         read, seconds, _ = read_all(spark.readStream.table("c.db.files"), checkpoints / f"files{number}")
         check(read == rows, f"the stream returned {read} rows")
         stream.append(seconds)
+    limited = spark.readStream.option("streaming-max-files-per-micro-batch", max(1, files // 20)).table("c.db.files")
+    read, _, progress = read_all(limited, checkpoints / "limited")
+    check(read == rows, f"the stream with a limit of files returned {read} rows")
+    check(len(progress) >= min(files, 20), f"the stream with a limit of files had {len(progress)} micro-batches")
     return {
         "files: seconds of the batch": min(batch),
         "files: seconds of the stream": min(stream),
         "files: throughput, stream / batch": min(batch) / min(stream),
+        "files: trigger with a limit of files, ms": statistics.median(
+            p["durationMs"]["triggerExecution"] for p in progress
+        ),
     }
 
 

@@ -17,7 +17,7 @@ from pyspark_iceberg import connector_jars
 BENCH = ROOT / "connector" / "bench"
 ENGINES = ["Apache Iceberg", "iceberg-lite", "Delta Lake", "Parquet"]
 #: The workloads of the test; `make bench-peers` runs all of them.
-WORKLOADS = {"commit", "row changes"}
+WORKLOADS = {"commit", "row changes", "streaming"}
 
 
 @pytest.fixture
@@ -32,9 +32,8 @@ def peers(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 @pytest.mark.slow
 def test_workloads_run_in_all_engines_with_the_same_results(tmp_path: Path) -> None:
-    jar = next(path for path in map(str, connector_jars()) if "iceberg-lite" in path)
     results = tmp_path / "peers.json"
-    command = [sys.executable, str(BENCH / "peers.py"), "--jar", jar, "--json", str(results)]
+    command = [sys.executable, str(BENCH / "peers.py"), "--jar", ours(), "--json", str(results)]
     command += ["--peer", ":".join(jars("iceberg")), "--delta", ":".join(jars("delta"))]
     command += ["--rows", "5000", "--commits", "6", "--rounds", "1", "--repeats", "1", "--memory", "1g"]
     command += ["--workloads", *sorted(WORKLOADS)]
@@ -54,6 +53,33 @@ def test_workloads_run_in_all_engines_with_the_same_results(tmp_path: Path) -> N
         check=True,
     )
     assert {Path(line).stem for line in drawn.stdout.splitlines()} == {w.replace(" ", "-") for w in WORKLOADS}
+
+
+@pytest.mark.slow
+def test_streams_are_measured_in_both_connectors(tmp_path: Path) -> None:
+    command = [sys.executable, str(BENCH / "streaming.py"), "--jar", ours(), "--peer", *jars("iceberg")]
+    # Each connector leaves out the first triggers, in which the JVM compiles.
+    command += ["--batches", "10", "--polls", "2", "--files", "4", "--rows", "1000", "--memory", "1g"]
+    completed = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert completed.returncode == 0, completed.stdout[-4000:] + completed.stderr[-2000:]
+    lines = [line for line in completed.stdout.splitlines() if line.startswith(("write", "poll", "backlog", "files"))]
+    assert {line.split(":")[0] for line in lines} == {"write", "poll", "backlog", "files"}
+    for line in lines:
+        value, peer, _ = map(float, line.rsplit(maxsplit=3)[1:])
+        # Spark reports whole milliseconds, and a planned micro-batch takes less than one.
+        assert min(value, peer) >= 0 if "latestOffset" in line else min(value, peer) > 0, line
+
+
+def test_a_part_that_reads_the_table_of_another_part_is_rejected_without_it(tmp_path: Path) -> None:
+    command = [sys.executable, str(BENCH / "streaming.py"), "--jar", "absent.jar", "--parts", "poll"]
+    completed = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert completed.returncode == 2
+    assert completed.stderr.endswith("error: poll and backlog need write\n")
+
+
+def ours() -> str:
+    """Return the path of the connector's jar."""
+    return next(path for path in map(str, connector_jars()) if "iceberg-lite" in path)
 
 
 def run(engine: str, times: dict[str, list[float]], results: dict[str, Any]) -> dict[str, Any]:
