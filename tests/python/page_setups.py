@@ -98,6 +98,7 @@ SET_UPS = {
         },
         values=_FIRST + '\nsnapshots = list(Table(spark, "lite.db.t").snapshots())',
     ),
+    "index": SetUp(before={}, replaced={'iceberg_session(warehouse="warehouse")': '"spark"'}),
     "joins": SetUp(before={}),
     "maintenance": SetUp(
         before={
@@ -158,6 +159,13 @@ SET_UPS = {
         },
         values=('def process(rows, batch):\n    rows.collect()\n\nstream = spark.readStream.table("prod.db.events")'),
     ),
+    "v4": SetUp(
+        before={
+            "SELECT level, content, length, entries, deleted_entries, overlapping_manifests FROM db.events.tree;": (
+                "INSERT INTO db.events VALUES (1, now())"
+            ),
+        },
+    ),
     "variants": SetUp(before={}),
     "views": SetUp(
         before={
@@ -179,13 +187,11 @@ SET_UPS = {
 # Pages with code that does not run as a whole, with the reasons.
 NOT_RUN = {
     "catalogs/jdbc.md": "its settings name a server of PostgreSQL",
-    "catalogs/rest.md": "its settings name a server; the tests of REST catalogs make the same statements",
+    "catalogs/rest.md": "its settings name a server of a REST catalog",
     "encryption.md": "its catalog needs a key store",
-    "index.md": "it shows the first lines of docs/tour.md, which run there",
-    "procedures.md": "ProcedurePages generates it, and ProcedureScenarios run its calls",
+    "procedures.md": "its examples name ids of snapshots and files; ProcedureScenarios run calls of all procedures",
     "python.md": "test_docs.py runs it",
-    "reference.md": "ReferenceSuite generates and compares it",
-    "reports.md": "test_reports.py makes its calls",
-    "spark-checklist.md": "ChecklistSuite compares it with the tests that it names",
-    "v4.md": "its tables are those of the benchmarks",
+    "reference.md": "its examples are for different tables, which it does not create",
+    "reports.md": "its plots need a table with a history; test_reports.py tests them",
+    "spark-checklist.md": "DocumentedCodeSuite and the SQL scenarios run its code",
 }
