@@ -114,6 +114,26 @@ class SparkSessionCatalogSuite extends AnyFunSuite with SharedSession {
     }
   }
 
+  test("the session catalog rejects the name of an Iceberg view for a table of Spark") {
+    forBothSessions { s =>
+      try {
+        s.sql("CREATE TABLE theirs (id INT) USING parquet")
+        s.sql("CREATE VIEW v AS SELECT 1 AS id")
+        val Seq(theirs, view) = Seq("theirs", "v").map(Identifier.of(Array(s.catalog.currentDatabase), _))
+        inSession(s)(_.sessionState.catalogManager.currentCatalog) match {
+          case catalog: SparkSessionCatalog =>
+            val parquet = Map(TableCatalog.PROP_PROVIDER -> "parquet").asJava
+            intercept[TableAlreadyExistsException](catalog.renameTable(theirs, view))
+            intercept[TableAlreadyExistsException](
+              catalog.createTable(view, new StructType, Array.empty[Transform], parquet)
+            )
+          case other => fail(s"$other is not a catalog of the connector")
+        }
+        assert(values(s.table("v")) == Seq(1))
+      } finally s.sql("DROP VIEW IF EXISTS v")
+    }
+  }
+
   test("SHOW VIEWS lists Spark's views if the Iceberg catalog cannot store views") {
     val directory = newDirectory()
     val s = session(
