@@ -26,21 +26,22 @@ def check_files(table: Table) -> Result:
     """Check that each file of each snapshot exists, and has its size if the metadata records one.
 
     The directory of the table is listed once. Files that are not in this list, such as imported files, are looked up
-    one by one. If a manifest list or a manifest does not exist, the files that it lists are not known and not checked.
+    one by one. If a manifest list or a manifest does not exist or is truncated, the data files are not checked.
     """
     listed = _listed(table).cache()
-    total = 0
+    total, checked = 0, "files of all snapshots"
     absent: list[str] = []
     wrong: list[tuple[str, int, int]] = []
     try:
         for recorded in _recorded(table):
+            if absent or wrong:
+                checked = "metadata files; the data files cannot be checked before the metadata is repaired"
+                break
             number, missing, changed = _compare(table, _once(recorded()), listed)
             total, absent, wrong = total + number, absent + missing, wrong + changed
-            if missing:
-                break
     finally:
         listed.unpersist()
-    return outcome(_FILES, f"{total:,} files of all snapshots", _findings(table, absent, wrong))
+    return outcome(_FILES, f"{total:,} {checked}", _findings(table, absent, wrong))
 
 
 def _compare(table: Table, recorded: DataFrame, listed: DataFrame) -> tuple[int, list[str], list[tuple[str, int, int]]]:

@@ -127,6 +127,12 @@ def absent_manifest_of_an_old_snapshot(table: DamagedTable) -> str:
     return str(path)
 
 
+def truncated_manifest_of_an_old_snapshot(table: DamagedTable) -> str:
+    path = Path(absent_manifest_of_an_old_snapshot(table))
+    path.write_bytes(b"Obj\x01")
+    return str(path)
+
+
 def absent_manifest_list(table: DamagedTable) -> str:
     path = Path(table.table.metadata("snapshots").orderBy("committed_at").collect()[0]["manifest_list"])
     path.unlink()
@@ -218,6 +224,13 @@ CASES = {
     "absent imported file": Case("files", absent_imported_file, *ABSENT, sample=0),
     "absent manifest": Case("files", absent_manifest_of_an_old_snapshot, *ABSENT, failing=("orphan files",)),
     "absent manifest list": Case("files", absent_manifest_list, *ABSENT, failing=("orphan files",)),
+    "truncated manifest": Case(
+        "files",
+        truncated_manifest_of_an_old_snapshot,
+        "1 files have another size",
+        ABSENT[1],
+        failing=("orphan files",),
+    ),
     "replaced file": Case("files", replaced_file, "1 files have another size", ABSENT[1], sample=0),
     "record count": Case(
         "rows",

@@ -2,6 +2,8 @@ package iceberglite.data
 
 import scala.util.control.NonFatal
 
+import org.slf4j.LoggerFactory
+
 import iceberglite.avro.AvroFault
 import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError.{StorageFailed, UnreadableFile}
@@ -15,24 +17,43 @@ private[iceberglite] object FileFaults {
   /** Returns the full path of a field for messages. */
   def column(path: Vector[String]): String = path.mkString(".")
 
+  private val log = LoggerFactory.getLogger(FileFaults.getClass)
+
+  /** Messages of exhausted memory that no length in a file can cause. */
+  private val Unrelated = Seq("Metaspace", "Compressed class space", "native thread", "GC overhead limit")
+
+  /**
+   * Matches an error of exhausted memory or stack that a file can cause, also as a cause: Spark's vectors wrap it in a
+   * `RuntimeException`.
+   */
+  object Exhausted {
+    def unapply(e: Throwable): Option[Throwable] =
+      Iterator.iterate(e)(_.getCause).takeWhile(_ != null).take(10).collectFirst {
+        case memory: OutOfMemoryError if !Unrelated.exists(String.valueOf(memory.getMessage).contains) => memory
+        case stack: StackOverflowError => stack
+      }
+  }
+
   def wrapReadErrors[A](path: String)(body: => A): A =
     try body
     catch { case e: Throwable => throw unreadable(path, e) }
 
   /**
    * Converts a failure to an `UnreadableFile`. An `IcebergError` is returned unchanged. Fatal errors are also returned
-   * unchanged, except `OutOfMemoryError` and `StackOverflowError`: damaged lengths can make a library request more
-   * memory than available, and damaged schemas can cause infinite recursion. The process can continue safely after
-   * these two errors. They are not the causes of the result, because Spark ends an executor if a task fails with such a
+   * unchanged, except those that [[Exhausted]] matches: damaged lengths can make a library request more memory than
+   * available, and damaged schemas can cause infinite recursion. The process can continue safely after these errors.
+   * They are logged, but are not the causes of the result, because Spark ends an executor if a task fails with such a
    * cause.
    */
   def unreadable(path: String, e: Throwable): Throwable = e match {
     case e: IcebergError => e
     case AvroFault(reason) => UnreadableFile(path, Role, reason)
-    case _: OutOfMemoryError | _: StackOverflowError => UnreadableFile(
+    case Exhausted(error) =>
+      log.warn(s"The memory is not sufficient to read the file $path", e)
+      UnreadableFile(
         path,
         Role,
-        s"The file is damaged, or has a value that is too large for the memory of this process (${describe(e)})"
+        s"The file is damaged, or has a value that is too large for the memory of this process (${describe(error)})"
       )
     case NonFatal(_) => UnreadableFile(path, Role, s"The file is damaged or truncated (${describe(e)})", Some(e))
     case other => other

@@ -44,7 +44,13 @@ private[iceberglite] object VariantPath {
     case Name(name, next) => steps(next, found :+ Field(name))
     case Quoted(name, next) => steps(next, found :+ Field(name))
     case DoubleQuoted(name, next) => steps(next, found :+ Field(name))
-    case Index(digits, next) if BigInt(digits).isValidInt => steps(next, found :+ Element(digits.toInt))
+    case Index(digits, next) if isInt(digits) => steps(next, found :+ Element(digits.toInt))
     case _ => None
+  }
+
+  /** Whether digits are at most `Int.MaxValue`, in a time that is linear in their number. */
+  private def isInt(digits: String): Boolean = {
+    val significant = digits.dropWhile(_ == '0')
+    significant.length < 10 || significant.length == 10 && significant.toLong <= Int.MaxValue
   }
 }

@@ -48,11 +48,10 @@ final private[inspect] class ReadableMetrics(table: Schema) {
       case StructType(fields) => fields
       case other => throw new IllegalArgumentException(s"$other is not the type of readable_metrics")
     }
-    val needed = structs.map(struct => request.forall(_.needsField(metricsColumn, struct)))
-    file =>
-      Some(MetadataRow(columns.zip(needed).map { case ((_, field, columnType), isNeeded) =>
-        if (isNeeded) Some(metricsOf(file, field.id, columnType)) else None
-      }))
+    val needed = columns.zip(structs).map { case ((_, field, columnType), struct) =>
+      if (request.forall(_.needsField(metricsColumn, struct))) Some((field.id, columnType)) else None
+    }
+    file => Some(MetadataRow(needed.map(_.map { case (id, columnType) => metricsOf(file, id, columnType) })))
   }
 
   private def metricsOf(file: ContentFile, id: Int, columnType: PrimitiveType): MetadataRow = {

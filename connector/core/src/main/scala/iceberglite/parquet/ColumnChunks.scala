@@ -49,11 +49,12 @@ final private[iceberglite] class ColumnChunks(chunks: Seq[ColumnChunkMetaData], 
 
 /** The column chunks of row groups, by column. */
 final private[iceberglite] class RowGroupChunks(blocks: Seq[BlockMetaData]) {
-  private val byPath = blocks.flatMap(_.getColumns.asScala).groupBy(_.getPath)
+  private val byPath = blocks.map(_.getColumns.asScala.groupBy(_.getPath))
 
   /** Returns the chunks of a column; none if there are no row groups, or if the column is missing in all of them. */
-  def of(column: ColumnPath): Seq[ColumnChunkMetaData] = byPath.getOrElse(column, Seq.empty)
+  def of(column: ColumnPath): Seq[ColumnChunkMetaData] = byPath.flatMap(_.getOrElse(column, Seq.empty))
 
-  /** Returns the chunks of a column; absent if the column is missing in a row group. */
-  def complete(column: ColumnPath): Option[Seq[ColumnChunkMetaData]] = Some(of(column)).filter(_.size == blocks.size)
+  /** Returns the chunks of a column; absent if a row group does not have exactly one. */
+  def complete(column: ColumnPath): Option[Seq[ColumnChunkMetaData]] =
+    Some(byPath.map(_.getOrElse(column, Seq.empty))).filter(_.forall(_.size == 1)).map(_.flatten)
 }

@@ -34,8 +34,9 @@ import iceberglite.table.{TableCreation, TableIdentifier}
  * Spark's session catalog with additional iceberg-lite tables. It is configured with `spark.sql.catalog.spark_catalog =
  * iceberglite.spark.SparkSessionCatalog`. The property `type` and the other properties of this catalog type define the
  * catalog of the iceberg-lite tables. Without `type` and `catalog-impl`, these tables are in the session's Hive
- * Metastore. Tables created with `USING iceberg` are iceberg-lite tables. Spark's own session catalog manages all other
- * tables and the namespaces. A name cannot refer to both an iceberg-lite table and another table.
+ * Metastore. Tables created with `USING iceberg` are iceberg-lite tables, and new views are Iceberg views. Spark's own
+ * session catalog manages all other tables and views, and the namespaces. A name cannot refer to both an iceberg-lite
+ * table and another table.
  */
 @nowarn("cat=deprecation") // Spark calls the newer overloads, which delegate to the deprecated overloads by default
 class SparkSessionCatalog extends LiteCatalog with ColumnDefinitionCatalog with CatalogExtension {
@@ -247,7 +248,7 @@ class SparkSessionCatalog extends LiteCatalog with ColumnDefinitionCatalog with 
    * Drops a namespace of Spark's catalog, which does not know the iceberg-lite tables and views in the namespace.
    * Without `cascade`, this method throws an error if there are such tables or views; with `cascade`, it first drops
    * them, as DROP TABLE and DROP VIEW do. A namespace of the Iceberg catalog remains, because it may be shared with
-   * other engines. If the iceberg-lite tables are in a Hive Metastore, they are always an error, because Hive deletes
+   * other engines. If there are iceberg-lite tables in a Hive Metastore, they are always an error, because Hive deletes
    * the directory of a database with all files, also those that DROP TABLE keeps.
    */
   override def dropNamespace(namespace: Array[String], cascade: Boolean): Boolean = {
@@ -256,7 +257,7 @@ class SparkSessionCatalog extends LiteCatalog with ColumnDefinitionCatalog with 
       val own = icebergCatalog.listNamespaces().filter(isSameName(_, namespace)).toVector
       val tables = own.flatMap(icebergCatalog.listTables(_))
       val views = own.flatMap(n => SessionViews.names(icebergCatalog, n).map(TableIdentifier(n.toVector, _)))
-      val isAllowed = cascade && !icebergCatalog.isInMetastore
+      val isAllowed = cascade && (tables.isEmpty || !icebergCatalog.isInMetastore)
       if (!isAllowed && (tables.nonEmpty || views.nonEmpty)) throw new NonEmptyNamespaceException(namespace)
       tables.foreach(icebergCatalog.dropTable)
       for (catalog <- icebergCatalog.viewCatalog; view <- views) SparkErrors.in(view.toString)(catalog.dropView(view))
@@ -312,9 +313,9 @@ class SparkSessionCatalog extends LiteCatalog with ColumnDefinitionCatalog with 
     if (tableExists(ident) || isIcebergView(ident)) throw new TableAlreadyExistsException(ident)
   }
 
-  /** Whether an Iceberg view has the name, which Spark's catalog does not know unless both are in a Hive Metastore. */
-  private def isIcebergView(ident: Identifier): Boolean =
-    SparkErrors.in(ident.toString)(ViewName.in(this, ident).exists(_.find().isDefined))
+  /** Whether an Iceberg view that Spark's catalog does not know has the name. Spark knows those of a Hive Metastore. */
+  private def isIcebergView(ident: Identifier): Boolean = !icebergCatalog.isInMetastore &&
+    SparkErrors.in(ident.toString)(ViewName.in(this, ident).exists(_.exists))
 
   /** Rejects generated columns of tables of other providers, because Spark's catalog does not support them. */
   private def checkGeneratedColumns(
@@ -332,8 +333,8 @@ class SparkSessionCatalog extends LiteCatalog with ColumnDefinitionCatalog with 
     }
 
   /**
-   * Checks that an iceberg-lite table does not replace a table of another provider in the session catalog, and that a
-   * table of another provider does not replace an iceberg-lite table.
+   * Checks that an iceberg-lite table does not replace a table of another provider in the session catalog, that a table
+   * of another provider does not replace an iceberg-lite table, and that neither replaces an Iceberg view.
    */
   private def checkSameKind(ident: Identifier, properties: util.Map[String, String]): Unit =
     if (

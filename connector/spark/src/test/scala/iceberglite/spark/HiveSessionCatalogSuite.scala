@@ -87,6 +87,16 @@ class HiveSessionCatalogSuite extends AnyFunSuite with HiveSession {
     assert(values(s.sql("SHOW TABLES").select("tableName")) == Seq("mine"))
   }
 
+  inDatabase("a database with Iceberg views only is dropped with CASCADE") { s =>
+    val db = s"${s.catalog.currentDatabase}_views"
+    s.sql(s"CREATE DATABASE $db")
+    s.sql(s"CREATE VIEW $db.v AS SELECT 1 AS a")
+    assert(intercept[AnalysisException](s.sql(s"DROP DATABASE $db")).getErrorClass == "SCHEMA_NOT_EMPTY")
+    assert(values(s.table(s"$db.v")) == Seq(1))
+    s.sql(s"DROP DATABASE $db CASCADE")
+    assert(!s.catalog.databaseExists(db))
+  }
+
   inDatabase("iceberg-lite tables are visible in other catalogs and to Apache Iceberg, and vice versa") { s =>
     val db = s.catalog.currentDatabase
     s.sql("CREATE TABLE mine (id INT) USING iceberg")

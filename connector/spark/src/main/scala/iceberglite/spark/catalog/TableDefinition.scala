@@ -71,7 +71,8 @@ final case class TableDefinition(
 
   /** Whether Spark has added the key: each option of an `OPTIONS` clause becomes a property with and without prefix. */
   private def isCopyOfOption(key: String): Boolean =
-    key.startsWith(TableCatalog.OPTION_PREFIX) && properties.contains(key.stripPrefix(TableCatalog.OPTION_PREFIX))
+    key.startsWith(TableCatalog.OPTION_PREFIX) &&
+      properties.get(key.stripPrefix(TableCatalog.OPTION_PREFIX)) == properties.get(key)
 
   /** Returns the file format for a provider: `USING orc` creates an iceberg-lite table with ORC files. */
   private def formatOf(provider: Option[String]): Map[String, String] = provider.map(_.toLowerCase) match {

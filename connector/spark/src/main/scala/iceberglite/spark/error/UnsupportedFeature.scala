@@ -24,7 +24,7 @@ private[iceberglite] object UnsupportedFeature {
   )
 
   /**
-   * Returns the error for a column of a Spark type that tables do not support.
+   * Returns the error for a column of a Spark type that tables and views do not support.
    *
    * @param columnType the type in SQL
    */
@@ -36,7 +36,7 @@ private[iceberglite] object UnsupportedFeature {
     ),
     Unsupported(
       s"column $column of Spark's type $columnType",
-      "Tables do not support this type; cast the column to a supported type"
+      "Tables and views do not support this type; cast the column to a supported type"
     )
   )
 

@@ -53,6 +53,6 @@ object Procedures {
   val replacements: Map[String, String] = Map(
     "unregister_table" ->
       ("DROP TABLE without PURGE keeps the files of a table, and register_table registers its newest metadata file, " +
-        "which the metadata table metadata_log_entries lists")
+        "which the metadata table metadata_log_entries lists before the drop")
   )
 }

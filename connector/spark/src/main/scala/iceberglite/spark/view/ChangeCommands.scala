@@ -61,7 +61,14 @@ final private[view] case class RenameIcebergView(view: ViewName, newName: Seq[St
     )
     if (view.find().isEmpty) throw notFound
     val target = view.copy(ident = ident)
-    if (view.isInSessionCatalog) target.checkUnused()
+    if (view.isInSessionCatalog) {
+      if (!view.catalog.namespaceExists(ident.namespace)) throw NotFound(
+        ObjectKind.Namespace,
+        (catalog.name +: ident.namespace).mkString("."),
+        "Create the database, or choose another name for the view"
+      )
+      target.checkUnused()
+    }
     view.views.renameView(view.id, target.id)
     Seq.empty
   }

@@ -33,7 +33,7 @@ private[iceberglite] object SessionViews {
       lazy val isRequested = properties.get(TableCatalog.PROP_PROVIDER).exists(_.equalsIgnoreCase(Providers.Iceberg))
       lazy val isTaken = view.find().isDefined || view.catalog.isIcebergTable(view.ident)
       view.catalog.namespaceExists(view.ident.namespace) &&
-      (isRequested || isTaken || view.views.canStoreViews && !isSparkView(session, view.ident))
+      (isRequested || view.views.canStoreViews && !isSparkView(session, view.ident) || isTaken)
     }
 
   /**

@@ -35,6 +35,11 @@ final case class ViewName(catalog: LiteCatalog, views: ViewCatalog, ident: Ident
 
   def operations: ViewOperations = new ViewOperations(views)
 
+  /** Whether there is a view with this name. Its metadata is not read. */
+  def exists: Boolean =
+    try views.viewExists(id)
+    catch { case _: InvalidArgument => false }
+
   /** Returns the view's newest state; `None` if there is no view with this name. */
   def find(): Option[ViewState] =
     try Some(views.loadView(id))
@@ -51,11 +56,17 @@ final case class ViewName(catalog: LiteCatalog, views: ViewCatalog, ident: Ident
   def checkUnused(): Unit = if (catalog.tableExists(ident)) throw alreadyExists
 
   /** Returns the error for a name that a table or another view has. */
-  def alreadyExists: AlreadyExists = AlreadyExists(
-    if (isInSessionCatalog) ObjectKind.TableOrView else ObjectKind.Table,
-    toString,
-    "A table and a view cannot have the same name. Drop the existing object first, or choose another name"
-  )
+  def alreadyExists: AlreadyExists =
+    if (isInSessionCatalog) AlreadyExists(
+      ObjectKind.TableOrView,
+      toString,
+      "It is a table or view of Spark or of Iceberg. Drop it first, or choose another name"
+    )
+    else AlreadyExists(
+      ObjectKind.Table,
+      toString,
+      "A table and a view cannot have the same name. Drop the table first, or choose another name"
+    )
 
   /**
    * Returns the catalog and the identifier of the view after `RENAME TO`. A new name of one part is in the namespace of

@@ -60,8 +60,11 @@ final private[iceberglite] class ViewStatements(session: SparkSession) {
 
   /** Rejects the name of an Iceberg table or view, which Spark does not know, as the new name of a view of Spark. */
   private def checkNewName(name: Seq[String], newName: Seq[String]): Unit =
-    for (view <- ViewName.of(session, name) if view.belongsToSpark) {
-      val target = view.copy(ident = view.renamed(session, newName)._2)
+    for {
+      view <- ViewName.of(session, name) if view.belongsToSpark
+      (catalog, ident) = view.renamed(session, newName) if catalog.name == view.catalog.name
+    } {
+      val target = view.copy(ident = ident)
       SparkErrors.in(view.toString) {
         if (target.find().isDefined || target.catalog.isIcebergTable(target.ident)) throw target.alreadyExists
       }

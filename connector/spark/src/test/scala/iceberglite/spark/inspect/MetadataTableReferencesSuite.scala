@@ -55,6 +55,7 @@ class MetadataTableReferencesSuite extends AnyFunSuite with SharedSession {
     val select = s"*, _row_id and _last_updated_sequence_number from $name"
     assert(rejected(sql(s"SELECT * FROM $t.rewrite")).advice.contains(select))
     assert(rows(s"SELECT *, _row_id, _last_updated_sequence_number FROM $t") == Seq(Row(7, 0L, 1L)))
-    intercept[AnalysisException](sql(s"SELECT * FROM ${t}_missing.rewrite"))
+    val missing = intercept[AnalysisException](sql(s"SELECT * FROM ${t}_missing.rewrite"))
+    assert(missing.getErrorClass == "TABLE_OR_VIEW_NOT_FOUND")
   }
 }

@@ -1,6 +1,7 @@
 package iceberglite.spark.inspect
 
 import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.connector.read.Scan
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation
 import org.apache.spark.sql.internal.SQLConf
 import org.scalatest.funsuite.AnyFunSuite
@@ -22,8 +23,8 @@ class NestedPruningSuite extends AnyFunSuite with SharedSession {
   private def frame(t: String, view: String, options: Map[String, String], filter: String, columns: Seq[String]) =
     spark.read.options(options).table(s"$t.$view").where(filter).selectExpr(columns: _*)
 
-  private def produced(frame: DataFrame): String = frame.queryExecution.optimizedPlan.collectFirst {
-    case scan: DataSourceV2ScanRelation => scan.scan.readSchema.catalogString
+  private def scanOf(frame: DataFrame): Scan = frame.queryExecution.optimizedPlan.collectFirst {
+    case relation: DataSourceV2ScanRelation => relation.scan
   }.get
 
   private def sortedRows(frame: DataFrame): Seq[String] = frame.collect().map(_.toString).toSeq.sorted
@@ -50,7 +51,8 @@ class NestedPruningSuite extends AnyFunSuite with SharedSession {
       for (options <- Seq(Map.empty[String, String], byTasks)) {
         val query = frame(table, view, options, filter, columns)
         assert(sortedRows(query) == expected)
-        assert(produced(query) == schema)
+        assert(scanOf(query).readSchema.catalogString == schema)
+        assert(scanOf(query).isInstanceOf[DistributedMetadataScan] == options.nonEmpty)
       }
       withConf(SQLConf.NESTED_SCHEMA_PRUNING_ENABLED.key -> "false") {
         assert(sortedRows(frame(table, view, Map.empty, filter, columns)) == expected)

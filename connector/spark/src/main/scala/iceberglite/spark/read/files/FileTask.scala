@@ -70,13 +70,16 @@ private[iceberglite] object FileTask {
         throw e.copy(role = s"delete file of table $tableName", reason = withAdvice(e.reason))
       case e: IcebergError => throw e
       case e @ (_: InterruptedException | _: InterruptedIOException | _: ClosedByInterruptException) => throw e
-      case NonFatal(e) => throw UnreadableFile(task.path, role(tableName), reason(e), Some(e))
       case e: SparkOutOfMemoryError => throw e
-      case e: Throwable => FileFaults.unreadable(task.path, e) match {
-          case e: UnreadableFile => throw e.copy(role = role(tableName), reason = withAdvice(e.reason))
+      case e @ FileFaults.Exhausted(_) => FileFaults.unreadable(task.path, e) match {
+          case e: UnreadableFile => throw e.copy(role = role(tableName), reason = s"${e.reason}. $OrMoreMemory")
           case other => throw other
         }
+      case NonFatal(e) => throw UnreadableFile(task.path, role(tableName), reason(e), Some(e))
     }
+
+  private val OrMoreMemory =
+    "If the file is damaged, restore it, or read a snapshot without it; otherwise give the executors more memory"
 
   private def withAdvice(reason: String): String =
     if (reason.toLowerCase(Locale.ROOT).contains("restore")) reason
