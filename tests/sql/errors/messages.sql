@@ -14,7 +14,7 @@ SELECT idd FROM flights;
 -- error USING iceberg
 CREATE TABLE t (id INT) USING csv;
 
--- error interval
+-- error column i of Spark's type INTERVAL DAY
 CREATE TABLE t (id INT, i INTERVAL DAY) USING iceberg;
 
 -- error Set the table property format-version to 3

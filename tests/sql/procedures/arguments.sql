@@ -37,7 +37,7 @@ CALL ${catalog}.sys.rollback_to_snapshot('t', 1);
 -- error the argument snapshot_id of rollback_to_snapshot is missing. It is called as rollback_to_snapshot(table string, snapshot_id bigint, [branch string])
 CALL system.rollback_to_snapshot('t');
 
--- error It is called as ancestors_of(table string, [snapshot_id bigint])
+-- error It is called as ancestors_of(table string, [snapshot_id bigint], [branch string])
 CALL system.ancestors_of();
 
 -- error rollback_to_snapshot takes at most 3 arguments

@@ -93,7 +93,7 @@ private[iceberglite] object VariantShape {
         .sortBy { case (name, values) => (-values.size, name) }
       val lowerCase = new HashSet[String]
       val shapes = frequent.filter(f => lowerCase.add(f._1.toLowerCase(Locale.ROOT))).flatMap { case (name, values) =>
-        shape(values, depth + 1).map(name -> _)
+        shape(values.toVector, depth + 1).map(name -> _)
       }
       if (shapes.isEmpty) None else Some(Fields(shapes.sortBy(_._1)))
     }

@@ -87,7 +87,7 @@ class MetadataMemorySuite extends AnyFunSuite {
       val actions = create(manifests)
       MetadataMemory.save(data, actions)
       val output =
-        try ChildJvm.run(MetadataMemory.getClass.getName, heap, Seq(data.toString)).lines
+        try ChildJvm.run(MetadataMemory.getClass.getName, heap, Seq(data.toString), ChildJvm.ExitOnOutOfMemory).lines
         finally {
           Files.deleteIfExists(data)
           ()

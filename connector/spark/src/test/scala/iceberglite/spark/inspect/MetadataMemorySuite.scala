@@ -83,7 +83,7 @@ class MetadataMemorySuite extends AnyFunSuite with SharedSession {
     val table = s"${MetadataMemory.Catalog}.${name.split('.').tail.mkString(".")}"
     val lines = Files.write(scratch.resolve("queries"), queries.map(_.replace("$t", table)).asJava)
     val arguments = Seq(SharedSession.warehouse.toUri.toString, scratch.toString, lines.toString)
-    val output = ChildJvm.run(MetadataMemory.getClass.getName, heap, arguments).lines
+    val output = ChildJvm.run(MetadataMemory.getClass.getName, heap, arguments, ChildJvm.ExitOnOutOfMemory).lines
     output.filter(_.startsWith("ROWS ")).map(_.stripPrefix("ROWS "))
   }
 
