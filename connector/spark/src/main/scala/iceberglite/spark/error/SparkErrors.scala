@@ -153,13 +153,20 @@ object SparkErrors {
         ErrorCondition(cause.getErrorClass, state, cause.getMessageParameters.asScala.toMap)
     }
     val condition = if (conditions.hasNext) conditions.next() else ErrorCondition.JobFailed
-    val isOfConnector = Causes.of(error).exists(_.isInstanceOf[IcebergError])
-    val converted =
-      if (isOfConnector) new OperationError(error.getMessage, error.getCause, condition)
-      else new JobError(error.getMessage, error.getCause, condition)
+    val ofConnector = Causes.of(error).collectFirst {
+      case cause @ (_: StatementError | _: OperationError | _: IcebergError) => cause.getMessage
+    }
+    val converted = ofConnector match {
+      case Some(message) => new OperationError(s"$message (${failureOf(error)})", error.getCause, condition)
+      case None => new JobError(error.getMessage, error.getCause, condition)
+    }
     converted.setStackTrace(error.getStackTrace)
     converted
   }
+
+  /** What Spark says about a failed job, without the last failure of the task, which it repeats with its stack trace. */
+  private def failureOf(error: SparkException): String =
+    String.valueOf(error.getMessage).linesIterator.take(1).mkString.split(", most recent failure").head
 
   /**
    * The position of the part of the statement that Spark is handling. If this part is the whole statement, the position

@@ -91,8 +91,8 @@ class SparkErrorsSuite extends AnyFunSuite {
     val cause = SparkErrors.of("cat.db.t", NullInRequired("c"))
     val error = SparkErrors.ofJob(new SparkException("Job aborted", new SparkException("Task failed", cause)))
     assert(error.getErrorClass == "ICEBERG_LITE.NOT_NULL_VIOLATION" && error.getSqlState == "23502")
-    assert(error.getMessageParameters.asScala.toMap == Map("column" -> "c") && error.getMessage.contains("Job aborted"))
-    assert(error.isInstanceOf[OperationError])
+    assert(error.getMessageParameters.asScala.toMap == Map("column" -> "c"))
+    assert(error.isInstanceOf[OperationError] && error.getMessage == s"${cause.getMessage} (Job aborted)")
     val waited = SparkErrors.ofJob(new SparkException(
       "Exception thrown in awaitResult: ",
       new SparkException("Job aborted", new SparkException("Task failed", cause))
