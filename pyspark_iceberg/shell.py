@@ -27,7 +27,15 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def interact(spark: SparkSession) -> None:
-    """Run the shell in a session until the user leaves it."""
+    """Run the shell in a session until the user leaves it.
+
+    If standard input is not a terminal, its text is run as one Python program, without prompts. As in a file, the first
+    error ends the program, and only what it prints is shown.
+    """
+    names = {"__name__": "__main__", "spark": spark, "Table": Table}
+    if not sys.stdin.isatty():
+        exec(compile(sys.stdin.read(), "<stdin>", "exec"), names)  # noqa: S102 - the user's own program
+        return
     banner = (
         f"Spark {spark.version} with catalog `{spark.catalog.currentCatalog()}`. Try:\n"
         f'  spark.sql("SHOW NAMESPACES").show()\n'
@@ -38,7 +46,7 @@ def interact(spark: SparkSession) -> None:
         import readline  # noqa: F401 - line editing, if the platform supports it
     except ImportError:
         print("(line editing is not available)", file=sys.stderr)
-    code.interact(banner=banner, local={"spark": spark, "Table": Table}, exitmsg="")
+    code.interact(banner=banner, local=names, exitmsg="")
 
 
 if __name__ == "__main__":

@@ -63,7 +63,10 @@ def _show(frame: DataFrame, limit: int, json: bool) -> None:
 
 
 def shell(context: typer.Context) -> None:
-    """Start a Python shell with a Spark session `spark` and the class `Table`."""
+    """Start a Python shell with a Spark session `spark` and the class `Table`.
+
+    If standard input is not a terminal, it is run as a Python program, which ends at its first error.
+    """
     from pyspark_iceberg.shell import interact
 
     with catalog_of(context).session() as spark:
