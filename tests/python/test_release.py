@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import re
 import subprocess
 import zipfile
@@ -14,17 +13,6 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 MAVEN = ROOT / "build" / "maven"
-
-
-@pytest.fixture(scope="module")
-def release() -> ModuleType:
-    """Return the module project/release.py."""
-    spec = importlib.util.spec_from_file_location("release", ROOT / "project" / "release.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.mark.slow
