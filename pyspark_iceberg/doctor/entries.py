@@ -9,12 +9,14 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from pyspark_iceberg.call import literal
 from pyspark_iceberg.doctor.findings import EXAMPLES, Finding, Result, outcome
+from pyspark_iceberg.doctor.storage import java_table
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from pyspark_iceberg.table import Table
 
+_REWRITE = "INSERT OVERWRITE {table} SELECT * FROM {table} writes the rows again with new row ids"
 _ROLL_BACK = "Roll back to a snapshot without this error: CALL system.rollback_to_snapshot({table}, <snapshot id>)"
 
 
@@ -65,18 +67,31 @@ def check_duplicates(table: Table) -> Result:
 
 
 def check_row_ids(table: Table) -> Result:
-    """Check that the ranges of row ids of data files do not overlap."""
+    """Check that the ranges of row ids of data files do not overlap, and are below the next row id of the table."""
     name = "row ids"
-    if table.format_version < 3:
+    following = java_table(table).nextRowId()
+    if following.isEmpty():
         return outcome(name, "not in this format version", [])
-    ranges = table.metadata("data_files").where("first_row_id IS NOT NULL")
-    ordered = ranges.select("file_path", "first_row_id", (F.col("first_row_id") + F.col("record_count")).alias("end"))
+    next_id = int(following.get())
+    data_files = table.metadata("data_files").where("first_row_id IS NOT NULL")
+    ranges = data_files.select(
+        "file_path", "first_row_id", (F.col("first_row_id") + F.col("record_count")).alias("end")
+    )
     window = Window.orderBy("first_row_id", "end").rowsBetween(Window.unboundedPreceding, -1)
-    rows = ordered.withColumn("before", F.max("end").over(window)).where("before > first_row_id").collect()
-    message = f"The row ids of {len(rows)} data files overlap those of other files. Two rows may have the same row id"
-    repair = _ROLL_BACK.format(table=literal(table.name))
-    findings = [Finding(name, "error", message, repair, [r["file_path"] for r in rows[:EXAMPLES]])] if rows else []
-    return outcome(name, "ranges of all data files", findings)
+    overlaps = ranges.withColumn("before", F.max("end").over(window)).where("before > first_row_id").collect()
+    beyond = ranges.where(F.col("end") > next_id).orderBy("first_row_id", "file_path").collect()
+    found = {
+        f"The row ids of {len(overlaps)} data files overlap those of other files. Two rows may have the same row id": [
+            row["file_path"] for row in overlaps
+        ],
+        f"{len(beyond)} data files have row ids that the table has not assigned, because its next-row-id is {next_id}. "
+        "Rows that are added later may get the same row ids": [
+            f"{row['file_path']}: row ids {row['first_row_id']} to {row['end'] - 1}" for row in beyond
+        ],
+    }
+    repair = _REWRITE.format(table=table.name)
+    findings = [Finding(name, "error", text, repair, files[:EXAMPLES]) for text, files in found.items() if files]
+    return outcome(name, f"ranges of all data files, next-row-id {next_id}", findings)
 
 
 def _live(table: Table) -> DataFrame:

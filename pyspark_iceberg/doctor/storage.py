@@ -20,6 +20,10 @@ _RESTORE = (
     "Restore these files from a backup. Otherwise roll back to a snapshot that does not need them: "
     "CALL system.rollback_to_snapshot({table}, <snapshot id>)"
 )
+_RECOMPUTE = (
+    "CREATE OR REPLACE TABLE {table} AS SELECT * FROM {table}, with the partitioning and the properties of the table, "
+    "computes them again"
+)
 
 
 def check_files(table: Table) -> Result:
@@ -67,34 +71,46 @@ def _compare(table: Table, recorded: DataFrame, listed: DataFrame) -> tuple[int,
 
 
 def check_totals(table: Table) -> Result:
-    """Check the totals of data files and of their records in the summary of the current snapshot."""
+    """Check the totals of files, records and deletes in the summary of the current snapshot."""
     name = "totals"
     current = table.current_snapshot_id
     if current is None:
         return outcome(name, "the table has no snapshot", [])
     summary = next((s.summary for s in table.snapshots() if s.snapshot_id == current), {})
-    row = table.metadata("data_files").agg(F.count("*").alias("files"), F.sum("record_count").alias("records")).first()
-    actual = {"total-data-files": row["files"] if row else 0, "total-records": (row and row["records"]) or 0}
     differences = [
-        f"{k}: {summary[k]} in the summary, {v} in the files"
-        for k, v in actual.items()
-        if k in summary and summary[k] != str(v)
+        f"{key}: {summary[key]} in the summary, {value} in the files"
+        for key, value in _totals(table).items()
+        if key in summary and summary[key] != str(value)
     ]
-    findings = (
-        [
-            Finding(
-                name,
-                "warning",
-                f"The summary of snapshot {current} differs from its files. Queries do not use these totals, but other "
-                "programs may show them",
-                "A statement that replaces all rows, such as INSERT OVERWRITE, computes them again",
-                differences,
-            )
-        ]
-        if differences
-        else []
+    message = (
+        f"The summary of snapshot {current} differs from its files. Queries return correct rows, but these totals are "
+        "used to estimate sizes for joins and to count deleted rows, and other programs may show them. New snapshots "
+        "have the same differences"
     )
+    repair = _RECOMPUTE.format(table=table.name)
+    findings = [Finding(name, "warning", message, repair, differences[:EXAMPLES])] if differences else []
     return outcome(name, "summary of the current snapshot", findings)
+
+
+def _totals(table: Table) -> dict[str, int]:
+    """Compute the totals of the current snapshot from its live files, by their keys in the summary."""
+    content = F.col("content")
+
+    def files(condition: Column) -> Column:
+        return F.count(F.when(condition, 1))
+
+    def records(condition: Column) -> Column:
+        return F.coalesce(F.sum(F.when(condition, F.col("record_count"))), F.lit(0))
+
+    measures = {
+        "total-data-files": files(content == 0),
+        "total-records": records(content == 0),
+        "total-delete-files": files(content > 0),
+        "total-position-deletes": records(content == 1),
+        "total-equality-deletes": records(content == 2),
+    }
+    (row,) = table.metadata("files").agg(*(measure.alias(key) for key, measure in measures.items())).collect()
+    return {key: int(value) for key, value in row.asDict().items()}
 
 
 def _findings(table: Table, absent: list[str], wrong: list[tuple[str, int, int]]) -> list[Finding]:
@@ -137,7 +153,7 @@ def _listed(table: Table) -> DataFrame:
     """Return the key and the size of each file in the table's directory. Contents are not read."""
     from pyspark.sql import DataFrame
 
-    listed = DataFrame(_java_table(table).storedFiles(), table._spark)
+    listed = DataFrame(java_table(table).storedFiles(), table._spark)
     return listed.select(_key(F.col("path")).alias("key"), F.col("length").alias("actual"))
 
 
@@ -148,11 +164,11 @@ def _key(path: Column) -> Column:
 
 def _size(table: Table, path: str) -> int | None:
     """Return the size of a file; None if it does not exist."""
-    length = _java_table(table).storedLength(path)
+    length = java_table(table).storedLength(path)
     return int(length.get()) if length.isDefined() else None
 
 
-def _java_table(table: Table) -> Any:
+def java_table(table: Table) -> Any:
     """Return the table as an object of the connector, which has the storage settings of the catalog.
 
     The session must have a JVM.

@@ -447,15 +447,11 @@ def test_the_tables_of_a_jdbc_catalog_are_read(spark: SparkSession, sqlite_uri: 
 
 def test_the_commands_of_the_page_run(events: Table, warehouse: Path, tmp_path: Path) -> None:
     text = (DOCS / "command-line.md").read_text(encoding="utf-8")
-    commands = [
-        line
-        for block in re.findall(r"```bash\n(.*?)```", text, re.DOTALL)
-        for line in block.splitlines()
-        if line.startswith("iceberg-lite --warehouse warehouse ")
-    ]
-    assert len(commands) >= 10
-    for command in commands:
-        arguments = shlex.split(command.replace("db.events", NAME), comments=True)[3:]
+    found = re.findall(r"^(?:echo '(.*)' \| )?iceberg-lite --warehouse warehouse (.*)$", text, re.MULTILINE)
+    assert len(found) >= 11
+    assert sum(1 for stdin, _ in found if stdin) == 1
+    for stdin, command in found:
+        arguments = shlex.split(command.replace("db.events", NAME), comments=True)
         arguments = [str(tmp_path / a) if a.endswith(".html") else a for a in arguments]
-        result = CliRunner().invoke(app, ["--warehouse", str(warehouse), *arguments])
+        result = CliRunner().invoke(app, ["--warehouse", str(warehouse), *arguments], input=stdin)
         assert result.exit_code == 0, f"{command}\n{result.output}"

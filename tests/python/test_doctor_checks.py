@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import os
+import re
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +18,7 @@ from pyspark.sql import SparkSession
 from typer.testing import CliRunner
 
 from pyspark_iceberg.cli.app import app
-from pyspark_iceberg.doctor import check
+from pyspark_iceberg.doctor import check, entries, storage
 
 DAY = 24 * 60 * 60
 
@@ -58,12 +59,30 @@ def totals_of(changes: dict[str, int]) -> Callable[[Record], None]:
     return edit
 
 
-def wrong_total(name: str) -> Callable[[DamagedTable], str]:
+def wrong_total(name: str, actual: int = 3) -> Callable[[DamagedTable], str]:
     def damage(table: DamagedTable) -> str:
         table.edit_snapshot(totals_of({name: 4}))
-        return f"{name}: 7 in the summary, 3 in the files"
+        return f"{name}: {actual + 4} in the summary, {actual} in the files"
 
     return damage
+
+
+def wrong_total_of_deletes(name: str, actual: int) -> Callable[[DamagedTable], str]:
+    """Return a damage of a total, in a table with two deletion vectors for three rows."""
+
+    def damage(table: DamagedTable) -> str:
+        spark, target = table.table._spark, table.table.name
+        for start in (10, 20):
+            spark.sql(f"INSERT INTO {target} SELECT id, 's', 1.0D FROM range({start}, {start + 10}, 1, 1)")
+        spark.sql(f"DELETE FROM {target} WHERE id IN (12, 13, 24)")
+        return wrong_total(name, actual)(table)
+
+    return damage
+
+
+def wrong_total_of_equality_deletes(table: DamagedTable) -> str:
+    table.table.upsert([(0, "b", 2.0), (1, "b", 2.0)], keys=["id"])
+    return wrong_total("total-equality-deletes", 2)(table)
 
 
 def sequence_numbers(data: int, file: int) -> Callable[[DamagedTable], str]:
@@ -95,6 +114,7 @@ def duplicate_vector(table: DamagedTable) -> str:
     table.table._spark.sql(f"DELETE FROM {table.table.name} WHERE id = 12")
     deletes = [m["content"] for m in table.table.metadata("manifests").collect()].index(1)
     table.edit_entries(repeat, manifest=deletes)
+    table.edit_snapshot(totals_of({"total-delete-files": 1, "total-position-deletes": 1}))
     return str(table.data_files()[-1])
 
 
@@ -102,6 +122,11 @@ def overlapping_row_ids(table: DamagedTable) -> str:
     table.edit_manifest_list(lambda manifests: manifests[0].update(first_row_id={"long": 1}))
     paths = table.data_files()
     return str(paths[1].parent)
+
+
+def unassigned_row_ids(table: DamagedTable) -> str:
+    table.edit_manifest_list(lambda manifests: manifests[0].update(first_row_id={"long": 10}))
+    return f"{table.data_files()[-1]}: row ids 10 to 10"
 
 
 def absent_file(table: DamagedTable) -> str:
@@ -198,7 +223,7 @@ def old_snapshots(table: DamagedTable) -> str:
 
 # Readers ignore a lower bound above the upper bound, so both change.
 BOUNDS = ("lower_bounds", "upper_bounds")
-TOTALS = ("The summary of snapshot", "INSERT OVERWRITE")
+TOTALS = ("The summary of snapshot", "CREATE OR REPLACE TABLE {table} AS SELECT * FROM {table}")
 ROLL_BACK = "CALL system.rollback_to_snapshot('{table}', <snapshot id>)"
 ABSENT = (
     "1 files do not exist",
@@ -208,18 +233,32 @@ ROWS = (
     "1 recorded counts or bounds do not match",
     "rewrite_data_files(table => '{table}', options => map('rewrite-all'",
 )
+ROW_IDS = "INSERT OVERWRITE {table} SELECT * FROM {table}"
 SEQUENCE = ("1 entries have a sequence number above that of the table (3) or of their file", ROLL_BACK)
 
 CASES = {
     "number of records": Case("totals", wrong_total("total-records"), *TOTALS, severity="warning"),
     "number of files": Case("totals", wrong_total("total-data-files"), *TOTALS, severity="warning"),
+    "number of delete files": Case(
+        "totals", wrong_total_of_deletes("total-delete-files", 2), *TOTALS, severity="warning"
+    ),
+    "number of position deletes": Case(
+        "totals", wrong_total_of_deletes("total-position-deletes", 3), *TOTALS, severity="warning"
+    ),
+    "number of equality deletes": Case("totals", wrong_total_of_equality_deletes, *TOTALS, severity="warning"),
     "sequence number above the table's": Case("sequence numbers", sequence_numbers(4, 4), *SEQUENCE),
     "sequence number above the file's": Case("sequence numbers", sequence_numbers(2, 1), *SEQUENCE),
     "file twice": Case("duplicates", duplicate_file, "1 data files occur more than once", ROLL_BACK, sample=0),
     "two deletion vectors": Case(
         "duplicates", duplicate_vector, "1 data files have more than one deletion vector", ROLL_BACK, sample=0
     ),
-    "row ids": Case("row ids", overlapping_row_ids, "The row ids of 1 data files overlap", ROLL_BACK),
+    "row ids": Case("row ids", overlapping_row_ids, "The row ids of 1 data files overlap", ROW_IDS),
+    "row ids above the next row id": Case(
+        "row ids",
+        unassigned_row_ids,
+        "1 data files have row ids that the table has not assigned, because its next-row-id is 3",
+        ROW_IDS,
+    ),
     "absent file": Case("files", absent_file, *ABSENT, sample=0),
     "absent imported file": Case("files", absent_imported_file, *ABSENT, sample=0),
     "absent manifest": Case("files", absent_manifest_of_an_old_snapshot, *ABSENT, failing=("orphan files",)),
@@ -311,3 +350,34 @@ def test_a_check_reports_its_damage_and_no_other_check_does(warehouse: Path, dam
     assert case.message in finding["message"]
     assert case.repair.format(table=f"lite.{name}") in finding["repair"]
     assert not example or example in finding["examples"][0].replace("file:", "")
+
+
+REPAIRED = ("number of records", "number of position deletes", "row ids", "row ids above the next row id")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("damaged", "case"), [(3, CASES[name]) for name in REPAIRED], ids=REPAIRED, indirect=["damaged"]
+)
+def test_the_statement_of_a_repair_keeps_the_rows(spark: SparkSession, damaged: DamagedTable, case: Case) -> None:
+    case.damage(damaged)
+    run = {"totals": storage.check_totals, "row ids": entries.check_row_ids}[case.check]
+    (finding,) = run(damaged.table)[1]
+    rows = sorted(spark.table(damaged.table.name).collect())
+    statement = re.match(r".* SELECT \* FROM [\w.]+", finding.repair)
+    assert statement is not None
+    spark.sql(statement[0])
+    assert run(damaged.table)[1] == []
+    assert sorted(spark.table(damaged.table.name).collect()) == rows
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("damaged", [2, 3, 4], indirect=True)
+def test_tables_with_deletes_of_each_kind_have_correct_totals(damaged: DamagedTable) -> None:
+    table = damaged.table
+    table._spark.sql(f"INSERT INTO {table.name} SELECT id, 's', 1.0D FROM range(10, 20, 1, 1)")
+    table.delete("id IN (12, 13)")
+    table.upsert([(0, "b", 2.0), (11, "b", 2.0)], keys=["id"])
+    totals = storage._totals(table)
+    assert (totals["total-records"], totals["total-position-deletes"], totals["total-equality-deletes"]) == (15, 2, 2)
+    assert storage.check_totals(table)[1] == []

@@ -3,10 +3,11 @@ package iceberglite.spark
 import org.apache.spark.sql.{DataFrame, SparkSession}
 
 import iceberglite.spark.cluster.ClusterJob
+import iceberglite.spec.FormatVersion
 import iceberglite.storage.FileIO
 import iceberglite.table.Table
 
-/** Examines the stored files of a table by method calls, with the storage settings of the table's catalog. */
+/** Examines the stored files and the metadata of a table, with the storage settings of the table's catalog. */
 trait TableStorageCalls {
   def spark: SparkSession
 
@@ -23,6 +24,14 @@ trait TableStorageCalls {
 
   /** Returns the length of a file in bytes; absent if the file does not exist. */
   def storedLength(path: String): Option[Long] = change(table => (table, table.io.info(path).map(_.length)))
+
+  /**
+   * Returns the row id that the next added row gets. All row ids of the table are lower (spec: `next-row-id`). Absent in
+   * format versions 1 and 2, which have no row ids.
+   */
+  def nextRowId(): Option[Long] = change { table =>
+    (table, Some(table.metadata.nextRowId).filter(_ => table.metadata.formatVersion >= FormatVersion.V3))
+  }
 }
 
 private object StoredFiles {
