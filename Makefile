@@ -27,6 +27,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 READY := $(VENV)/.ready
 SERVERS := .tools/servers/rest.classpath
+MERMAID := .tools/site/mermaid.min.js
 LAUNCHER := .tools/sbt-launch-$(SBT_VERSION).jar
 BUNDLED := pyspark_iceberg/jars/iceberg-lite-spark-3.5_2.12-$(VERSION).jar
 SOURCES := $(shell find connector -path '*/src/main/*' -type f) build.sbt VERSION LICENSE NOTICE $(wildcard project/*.sbt project/*.scala project/*.properties)
@@ -134,7 +135,7 @@ stack: $(READY) $(SERVERS) ## run the servers of docker-compose.yml without cont
 jar: $(BUNDLED) ## build the connector's jar into pyspark_iceberg/jars, and print its path
 	@echo $(BUNDLED)
 
-docs: $(READY) $(SBT_READY) | check ## build the documentation site into build/site, with the API of Scala and Python; warnings are errors
+docs: $(READY) $(SBT_READY) $(MERMAID) | check ## build the documentation site into build/site, with the API of Scala and Python; warnings are errors
 	@NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --quiet --strict
 	@$(SBT) spark/doc && cp -r connector/spark/target/scala-2.12/api build/site/scala
 	@test -f build/site/scala/iceberglite/spark/IcebergTable.html || { echo 'build/site/scala has no page of IcebergTable, to which docs/scala-api.md links'; exit 1; }
@@ -186,6 +187,11 @@ $(BUNDLED): $(SOURCES) $(SBT_READY) | check
 $(SERVERS): build.sbt project/Dependencies.scala $(SBT_READY) | check
 	@$(SBT) servers/fetch
 	@touch $(SERVERS)
+
+# Fetch the script for the diagrams of the documentation site.
+$(MERMAID): build.sbt project/Dependencies.scala $(SBT_READY) | check
+	@$(SBT) fetchMermaid
+	@touch $(MERMAID)
 
 $(READY): pyproject.toml VERSION | check
 	@test -x $(PY) || $(PYTHON) -m venv $(VENV)

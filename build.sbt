@@ -13,6 +13,8 @@ val bundle = taskKey[Seq[File]]("Copies the connector's jar and its drivers into
 lazy val Fast = config("fast").extend(Test)
 lazy val Slow = config("slow").extend(Test)
 
+val fetchMermaid = taskKey[File]("Writes the script for the diagrams of the documentation site into .tools/site")
+
 /** Builds the jars and class paths for the Python tests and the servers. tests/run.py waits for the file `prepared`. */
 val prepare = taskKey[Unit]("Builds the jars and the class paths of the servers for the tests")
 
@@ -69,12 +71,24 @@ Global / concurrentRestrictions := Seq(
 
 lazy val root = (project in file("."))
   .aggregate(spec, core, toyTree, rootTree, spark, artifact, sparkSuites)
-  .configs(Fast, Slow)
+  .configs(Fast, Slow, Dependencies.site)
   .settings(
     publish / skip := true,
     name := "iceberg-lite",
+    libraryDependencies += Dependencies.mermaid % Dependencies.site,
+    fetchMermaid / aggregate := false,
+    fetchMermaid := {
+      val folder = (ThisBuild / baseDirectory).value / ".tools" / "site"
+      val jar = update.value.select(configurationFilter(Dependencies.site.name)).head
+      IO.withTemporaryDirectory { unpacked =>
+        val script = IO.unzip(jar, unpacked, (_: String).endsWith("/dist/mermaid.min.js")).head
+        IO.copyFile(script, folder / script.getName)
+        folder / script.getName
+      }
+    },
     prepare / aggregate := false,
     prepare := {
+      fetchMermaid.value
       (servers / fetch).value
       (spark / bundle).value
       IO.touch((ThisBuild / baseDirectory).value / "build" / "prepared")

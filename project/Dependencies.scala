@@ -73,6 +73,9 @@ object Dependencies {
   /** Apache Iceberg, which reads the connector's files in the tests. Its own libraries are shaded. */
   val peer: ModuleID = "org.apache.iceberg" % "iceberg-spark-runtime-3.5_2.12" % "1.12.0"
 
+  /** The script that draws the diagrams of the documentation site, as a jar. Only the built site contains it. */
+  val mermaid: ModuleID = ("org.webjars.npm" % "mermaid" % "11.14.0").intransitive()
+
   /** The library for geometries, which the connector's functions use. Spark does not provide it, so it is bundled. */
   val jts: ModuleID = "org.locationtech.jts" % "jts-core" % "1.20.0"
 
@@ -82,6 +85,9 @@ object Dependencies {
 
   /** The server of Spark Connect. Not every patch release of Spark 3.5 has been published with it. */
   val connectServer: Configuration = Configuration.of("ConnectServer", "connect")
+
+  /** The scripts of the documentation site. */
+  val site: Configuration = Configuration.of("Site", "site")
 
   /** The libraries that a user adds to Spark to access tables on S3 and PostgreSQL. */
   val client: Configuration = Configuration.of("Client", "client")

@@ -5,8 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-import shutil
-import subprocess
 from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime, timezone
@@ -15,6 +13,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from browser import document, needs_browser
 from pyspark.sql import SparkSession
 
 from pyspark_iceberg import Table
@@ -27,18 +26,6 @@ from pyspark_iceberg.report.page import page
 DOCS = Path(__file__).resolve().parent.parent.parent / "docs"
 NAME = "reports.events"
 HOSTILE = "<script>alert(\"1\")</script> $\\frac{a}{b}$ & 'x'"
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-ARGUMENTS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--virtual-time-budget=5000",
-]
 
 
 class Page(HTMLParser):
@@ -157,7 +144,7 @@ def test_without_spark_the_page_has_the_same_tables(html: Path, events: Table, w
     assert "The health was not measured" in without.text
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="requires Chromium (Debian package `chromium`)")
+@needs_browser
 def test_a_browser_shows_the_page_without_scrolling_sideways_on_a_phone(
     html: Path, events: Table, tmp_path: Path
 ) -> None:
@@ -177,9 +164,8 @@ def test_a_browser_shows_the_page_without_scrolling_sideways_on_a_phone(
     copy.write_text(source.replace("</body>", f"<script>{probe}</script></body>"), encoding="utf-8")
     ink = set()
     for scheme in ("0", "1"):
-        command = [str(CHROMIUM), *ARGUMENTS, f"--user-data-dir={tmp_path / 'profile'}", "--window-size=500,900"]
-        command += [f"--blink-settings=preferredColorScheme={scheme}", "--dump-dom", copy.as_uri()]
-        shown = subprocess.run(command, capture_output=True, text=True, check=True, timeout=90).stdout
+        options = ("--window-size=500,900", f"--blink-settings=preferredColorScheme={scheme}")
+        shown = document(copy, tmp_path / "profile", *options)
         body = re.search(r"<body ([^>]*)>", shown)
         assert body is not None, shown[:2000]
         measures = dict(re.findall(r'data-(\w+)="([^"]*)"', body.group(1)))
