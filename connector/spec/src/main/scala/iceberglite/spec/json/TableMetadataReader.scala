@@ -66,12 +66,33 @@ private[json] object TableMetadataReader {
   private def readExpressions(json: JsonValue): Vector[TableExpression] = {
     def copy = json.optional(Key.Properties).flatMap(_.optionalString(Key.ExpressionsCopy))
       .map(text => JsonValue.parse(s"property ${Key.ExpressionsCopy} in ${json.source}", text))
-    json.optional(Key.Expressions).orElse(copy).fold(Vector.empty[TableExpression]) { list =>
+    def read(list: JsonValue): Vector[TableExpression] = {
       val expressions = list.map(TableExpressionJson.read)
       list.requireUnique(expressions.map(_.id))(id => s"Two expressions have the id $id")
       expressions
     }
+    json.optional(Key.Expressions) match {
+      case Some(list) =>
+        val expressions = read(list)
+        if (expressions.nonEmpty) copy.foreach(c => requireConsistent(list, expressions, read(c)))
+        expressions
+      case None => copy.fold(Vector.empty[TableExpression])(read)
+    }
   }
+
+  /**
+   * Rejects expressions that contradict their copy in the properties, because the statistics of a file are stored under
+   * the ids of expressions. Another writer may have added or removed expressions without changing the copy.
+   */
+  private def requireConsistent(
+      json: JsonValue,
+      expressions: Vector[TableExpression],
+      copies: Vector[TableExpression]
+  ): Unit = for (e <- expressions; c <- copies if e.contradicts(c)) json.fail(
+    s"The expression ${e.name} (id ${e.id}) contradicts ${c.name} (id ${c.id}) in the copy of the expressions, the " +
+      s"table property ${Key.ExpressionsCopy}. Another writer has changed the expressions, and the partition values " +
+      "of the table may be stored under either id. Use an earlier metadata file of the table"
+  )
 
   private def logEntry(json: JsonValue): SnapshotLogEntry =
     SnapshotLogEntry(json.long(Key.TimestampMs), json.long(Key.SnapshotId))

@@ -22,6 +22,17 @@ final case class TableExpression(
   /** Whether a partition field would have the values of this expression, which belongs to no partition field. */
   private def isUnusedFor(field: PartitionField): Boolean = partitionFieldId.isEmpty && hasValuesOf(field)
 
+  /**
+   * Whether the expressions cannot belong to the same table: they have the same id and different values, or different
+   * ids and the values of the same partition field.
+   */
+  def contradicts(that: TableExpression): Boolean = {
+    val haveSameValues = sourceIds == that.sourceIds && transform == that.transform
+    val isOfSameField = partitionFieldId.exists(that.partitionFieldId.contains)
+    val isOfOtherField = partitionFieldId.isDefined && that.partitionFieldId.isDefined && !isOfSameField
+    if (id == that.id) !haveSameValues || isOfOtherField else haveSameValues && isOfSameField
+  }
+
   private def hasValuesOf(field: PartitionField): Boolean =
     transform == field.transform && sourceIds == field.sourceIds
 }

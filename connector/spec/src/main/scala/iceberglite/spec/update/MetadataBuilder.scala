@@ -101,12 +101,14 @@ final private[spec] case class MetadataBuilder(
 
 private[spec] object MetadataBuilder {
 
-  def apply(base: TableMetadata, updates: Seq[MetadataUpdate], nowMs: Long): TableMetadata =
+  def apply(base: TableMetadata, updates: Seq[MetadataUpdate], nowMs: Long): TableMetadata = {
+    TableExpressions.requirePresent(base)
     updates.foldLeft(new MetadataBuilder(base, nowMs)) { (builder, update) =>
       // The expressions are added after each update, so that later updates of the same change cannot use their ids for
       // columns.
       builder.applyUpdate(update).updateMetadata(TableExpressions.complete)
     }.result(base)
+  }
 
   /** The initial state of a new table, which is not a valid table itself. */
   val Empty: TableMetadata = TableMetadata(

@@ -3,7 +3,7 @@ package iceberglite.spec.update
 import iceberglite.spec.{FormatVersion, ObjectKind}
 import iceberglite.spec.IcebergError.{AlreadyExists, NotFound, Unsupported, ValidationFailed}
 import iceberglite.spec.metadata.TableMetadata
-import iceberglite.spec.partition.{Identity, TableExpression}
+import iceberglite.spec.partition.{Identity, TableExpression, Void}
 import iceberglite.spec.update.MetadataUpdate.AddExpression
 
 /** Updates of the expressions of a table (version 4: `expressions` of table metadata). */
@@ -29,6 +29,24 @@ private[update] object TableExpressions {
       }
       withExpressions(m, expressions)
     }
+
+  /**
+   * Rejects a change of a table whose metadata has lost the expression of a partition transform: the partition values in
+   * its root manifests are stored under the id of the expression, and a new expression would have another id. Tables
+   * that have only manifest lists (Avro files) are accepted, because their manifests contain the values themselves.
+   *
+   * @throws ValidationFailed if an expression is missing
+   */
+  def requirePresent(m: TableMetadata): Unit = if (m.formatVersion >= FormatVersion.V4) {
+    val hasRoot = m.snapshots.exists(_.manifestList.exists(!_.endsWith(".avro")))
+    val transformed = m.specs.flatMap(_.fields).filter(f => f.transform != Identity && f.transform != Void)
+    for (field <- transformed if hasRoot && !m.expressions.exists(_.isOf(field))) throw ValidationFailed(
+      s"Cannot change table ${m.location}: its metadata has no expression for the partition field ${field.name} (id " +
+        s"${field.fieldId}), neither in expressions nor in the property that copies them. Another writer, or the " +
+        "server of the catalog, has dropped both, so that the partition values in the files of the table cannot be " +
+        "found. Register an earlier metadata file of the table, which has the expressions"
+    )
+  }
 
   /**
    * Adds an expression with a new id.

@@ -51,6 +51,25 @@ class ExpressionsJsonSuite extends AnyFunSuite {
     assert(read(text(edited)).expressions.isEmpty)
   }
 
+  test("expressions that contradict their copy in the properties are rejected") {
+    val json = text(table)
+    def rejected(changed: String): InvalidMetadata = {
+      val e = intercept[InvalidMetadata](read(changed))
+      assert(changed != json && e.path == "$.expressions" && e.reason.contains("iceberg-lite.v4.expressions"))
+      e
+    }
+    val otherId = rejected(json.replace("\"expr-id\":16", "\"expr-id\":17"))
+    assert(otherId.reason.startsWith("The expression id_bucket (id 17) contradicts id_bucket (id 16)"))
+    rejected(json.replace("\"transform\":\"bucket[16]\",\"name\"", "\"transform\":\"bucket[8]\",\"name\""))
+    rejected(json.replace("},\"partition-field-id\":1001}", "},\"partition-field-id\":1002}"))
+    val added = json.replace(
+      "\"expressions\":[",
+      "\"expressions\":[{\"expr-id\":20,\"expr\":{\"source-id\":1," +
+        "\"transform\":\"bucket[4]\",\"name\":\"other\"}},"
+    )
+    assert(read(added).expressions.map(_.id) == Vector(20, 15, 16))
+  }
+
   test("a partition field id inside an expression is read, and an expression may belong to no partition field") {
     val inside = text(table).replace(
       "\"name\":\"ts_day\"},\"partition-field-id\":1000}",
@@ -62,9 +81,10 @@ class ExpressionsJsonSuite extends AnyFunSuite {
   }
 
   test("expressions with the id of another expression or of a column are rejected") {
-    val twice = intercept[InvalidMetadata](read(text(table).replace("\"expr-id\":16", "\"expr-id\":15")))
+    val own = text(table).replace("iceberg-lite.v4.expressions", "other")
+    val twice = intercept[InvalidMetadata](read(own.replace("\"expr-id\":16", "\"expr-id\":15")))
     assert(twice.reason == "Two expressions have the id 15" && twice.path == "$.expressions")
-    val e = intercept[InvalidMetadata](read(text(table).replace("\"expr-id\":16", "\"expr-id\":4")))
+    val e = intercept[InvalidMetadata](read(own.replace("\"expr-id\":16", "\"expr-id\":4")))
     assert(e.reason.contains("id_bucket has the id 4, which a column of schema 0 also has"))
   }
 

@@ -30,6 +30,20 @@ class ExpressionsUpdateSuite extends AnyFunSuite {
     }
   }
 
+  test("a table with roots that has lost the expression of a partition transform is not changed") {
+    val table = withHistory(V4)
+    def lost(m: TableMetadata, root: String) =
+      m.copy(expressions = Vector.empty, snapshots = m.snapshots.map(_.copy(manifestList = Some(root))))
+    val change = SetProperties(Map("a" -> "b"))
+    assert(
+      rejection(lost(table, "mem:/t/metadata/root-1.parquet"), change).contains("partition field ts_day (id 1000)")
+    )
+    assert(applied(lost(table, "mem:/t/metadata/snap-1.avro"), change).expressions.size == 2)
+    val byColumn = table.specs.map(s => s.copy(fields = s.fields.map(_.copy(transform = Identity))))
+    assert(applied(lost(table.copy(specs = byColumn), "root-1.parquet"), change).expressions.size == 2)
+    assert(applied(lost(table, "root-1.parquet").copy(snapshots = Vector.empty), change).expressions.size == 2)
+  }
+
   test("in version 4, non-identity partition fields with expression ids too high for statistics are rejected") {
     val base = empty(V4).copy(lastColumnId = TableExpression.MaxId)
     val spec = PartitionSpec(1, Vector(PartitionField(2, 1000, "ts_day", Day)))
