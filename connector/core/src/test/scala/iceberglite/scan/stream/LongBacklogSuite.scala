@@ -18,8 +18,9 @@ import iceberglite.tree.manifestlist.{ManifestHeader, ManifestListHeader, Manife
 import iceberglite.tree.{CountingMemoryIO, ManifestCache, ManifestsOnly, TestTable, TreeTable}
 
 /**
- * Creates the manifest lists and manifests of a [[LongHistory]] when they are read, and counts the reads. Each list has
- * the manifest of its commit, and a manifest of an earlier commit, which must not be read.
+ * Creates the manifest lists and manifests of a [[LongHistory]] with commits of all kinds when they are read, and
+ * counts the reads. Each list has the manifest of its commit, if the commit adds a file, and a manifest of an earlier
+ * commit, which must not be read. The lists of commits that a stream skips must not be read either.
  */
 final private class LongHistoryIO(scratch: CountingMemoryIO, metadata: TableMetadata) extends FileIOWrapper(scratch) {
   val reads = new AtomicLong
@@ -31,7 +32,8 @@ final private class LongHistoryIO(scratch: CountingMemoryIO, metadata: TableMeta
   override def read(path: String): Array[Byte] = {
     reads.incrementAndGet()
     path match {
-      case LongHistoryIO.List(id) => contentOf(path)(listOf(path, id.toLong))
+      case LongHistoryIO.List(id) if LongHistory.mixed(id.toInt).operation == "append" =>
+        contentOf(path)(listOf(path, id.toInt))
       case LongHistoryIO.Manifest(id) => contentOf(path)(manifestOf(path, id.toLong))
       case other => throw new IllegalStateException(s"$other must not be read")
     }
@@ -50,12 +52,13 @@ final private class LongHistoryIO(scratch: CountingMemoryIO, metadata: TableMeta
     Manifests.write(scratch, path, header, Iterator.single(entry))
   }
 
-  private def listOf(path: String, id: Long): Unit = {
+  private def listOf(path: String, id: Int): Unit = {
     def manifest(path: String, id: Long): ManifestFile =
       template.copy(path = path, sequenceNumber = id, minSequenceNumber = id, addedSnapshotId = id)
-    val header = ManifestListHeader(FormatVersion.V2, id, Some(id - 1).filter(_ > 0), id, None)
-    val manifests = Vector(manifest(s"mem:/t/metadata/m-$id.avro", id), manifest("mem:/t/metadata/earlier.avro", 0L))
-    ManifestLists.write(scratch, path, header, manifests)
+    val header = ManifestListHeader(FormatVersion.V2, id.toLong, Some(id - 1L).filter(_ > 0), id.toLong, None)
+    val added = Some(id).filter(LongHistory.mixed(_) == LongHistory.Append)
+      .map(_ => manifest(s"mem:/t/metadata/m-$id.avro", id.toLong))
+    ManifestLists.write(scratch, path, header, added.toVector :+ manifest("mem:/t/metadata/earlier.avro", 0L))
     ()
   }
 }
@@ -67,8 +70,8 @@ private object LongHistoryIO {
 
 /**
  * A program that reads the first and the last commits of a backlog as a streaming query does. It prints the MiB of heap
- * that are in use with only the metadata, the maximum while it reads, the number of files that it found, and the number
- * of metadata files that it read.
+ * that are in use with only the metadata, the maximum while it reads, the number of metadata files that it read, and
+ * the names of the files that it found, in order.
  */
 object LongBacklog {
   private val Limit = StreamLimit(files = Some(50))
@@ -76,33 +79,33 @@ object LongBacklog {
   /**
    * Runs the program.
    *
-   * @param args the number of commits, how many of the first and of the last commits are read, and a path for the
-   *   metadata file
+   * @param args the number of commits, how many of the first files and how many of the last commits are read, and a
+   *   path for the metadata file
    */
   def main(args: Array[String]): Unit = {
-    val (commits, readAtEachEnd, file) = (args(0).toLong, args(1).toLong, Paths.get(args(2)))
-    LongHistory.write(commits.toInt, "mem:/t", file)
+    val (commits, readAtEachEnd, file) = (args(0).toInt, args(1).toInt, Paths.get(args(2)))
+    LongHistory.write(commits, "mem:/t", file, LongHistory.mixed)
     val metadata = TableMetadataJson.read(file.toString, Files.readAllBytes(file))
     val io = new LongHistoryIO(new CountingMemoryIO, metadata)
     val reader = new BacklogReader(StreamState(TreeTable("lite.db.t", io, metadata), metadata.currentSnapshot))
     val before = reader.mostUsed
     reader.read(Empty, readAtEachEnd)
-    reader.read(After(commits - readAtEachEnd), Long.MaxValue)
-    println(s"$before ${reader.mostUsed} ${reader.files} ${io.reads.get}")
+    reader.read(After((commits - readAtEachEnd).toLong), Int.MaxValue)
+    println(s"$before ${reader.mostUsed} ${io.reads.get} ${reader.names.mkString(" ")}")
   }
 
   /** Reads micro-batches with one planner, and measures the heap after garbage collections. */
   final private class BacklogReader(state: StreamState) {
-    private val planner = new StreamPlanner(StreamContent.Appends(), ManifestCache.Disabled)
+    private val planner = new StreamPlanner(StreamContent.Appends(skipsDeletes = true), ManifestCache.Disabled)
     var mostUsed: Long = usedMebibytes()
-    var files: Long = 0L
+    var names: Vector[String] = Vector.empty
 
-    def read(from: StreamPosition, maxFiles: Long): Unit = {
-      val end = if (maxFiles > Long.MaxValue - files) Long.MaxValue else files + maxFiles
+    def read(from: StreamPosition, maxFiles: Int): Unit = {
+      val before = names.size
       var (offset, batches) = (StreamOffset(from), 0)
-      def next(): Option[StreamBatch] = if (files < end) planner.next(state, offset, Limit) else None
+      def next(): Option[StreamBatch] = if (names.size - before < maxFiles) planner.next(state, offset, Limit) else None
       Iterator.continually(next()).takeWhile(_.isDefined).flatten.foreach { batch =>
-        files += planner.tasks(state, offset, batch.to).size
+        names ++= planner.tasks(state, offset, batch.to).map(_.file.path.split('/').last)
         offset = StreamOffset.parse(StreamOffset.toJson(batch.to))
         planner.prepare(state, offset, Limit)
         batches += 1
@@ -125,29 +128,41 @@ object LongBacklog {
 /** Checks that the memory of a stream does not depend on the length of its backlog, and which files it reads. */
 class LongBacklogSuite extends AnyFunSuite {
 
-  private def run(commits: Int, heap: String): Array[Long] = {
+  /** Returns the numbers of the program's output, and the names. */
+  private def run(commits: Int, heap: String): (Vector[Long], Vector[String]) = {
     val file = Files.createTempFile("backlog", ".metadata.json")
-    val arguments = Seq(commits.toString, "1000", file.toString)
-    try ChildJvm.run(LongBacklog.getClass.getName, heap, arguments).lines.last.split(' ').map(_.toLong)
-    finally {
+    val arguments = Seq(commits.toString, readAtEachEnd.toString, file.toString)
+    try {
+      val words = ChildJvm.run(LongBacklog.getClass.getName, heap, arguments).lines.last.split(' ').toVector
+      (words.take(3).map(_.toLong), words.drop(3))
+    } finally {
       Files.deleteIfExists(file)
       ()
     }
   }
 
+  private val readAtEachEnd = 1000
+
   for ((commits, heap) <- Seq(2000 -> "64m", 100000 -> "512m"))
     test(
-      s"a stream reads 2000 files of a backlog of $commits commits with a heap of $heap, and no other manifests",
+      s"a stream reads the appended files in a backlog of $commits commits of all kinds with a heap of $heap, and no " +
+        "metadata of skipped commits",
       ManifestsOnly +: (if (commits > 2000) Seq(Slow) else Nil): _*
     ) {
-      val Array(metadata, most, files, reads) = run(commits, heap)
+      def of(kind: LongHistory.Kind): Vector[Int] = (1 to commits).filter(LongHistory.mixed(_) == kind).toVector
+      val appends = of(LongHistory.Append)
+      val first = appends.take(readAtEachEnd)
+      val fromLast = commits - readAtEachEnd + 1
+      val expected = first ++ appends.filter(_ >= fromLast)
+      val (Vector(metadata, most, reads), names) = run(commits, heap)
       info(s"The metadata needs $metadata MiB. While the stream reads, up to $most MiB are in use.")
       assert(most - metadata <= 16, "MiB of heap that the stream needs in addition to the metadata")
-      assert(files == 2000)
+      assert(names == expected.map(id => s"f$id.parquet"))
       // One batch is read in advance when the first part ends.
+      val least = 2 * expected.size + of(LongHistory.EmptyAppend).count(id => id < first.last || id >= fromLast)
       assert(
-        reads >= 2 * files && reads <= 2 * files + 2 * 100,
-        "expected: a manifest list and a manifest for each commit"
+        reads >= least && reads <= least + 2 * 100,
+        "expected: a manifest list for each append, and a manifest for each appended file"
       )
     }
 }

@@ -3,10 +3,43 @@ package iceberglite.scan.stream
 import java.io.BufferedWriter
 import java.nio.file.{Files, Path}
 
-/** The metadata of a table to which `count` commits have each appended one file. */
+/** The metadata of a table with many commits. */
 private[iceberglite] object LongHistory {
-  private val Summary = Seq(
-    "operation" -> "append",
+
+  /** What a commit does. The number of a commit is the id of its snapshot. */
+  sealed abstract class Kind(val operation: String)
+
+  /** Appends one file. */
+  case object Append extends Kind("append")
+
+  /** Adds a snapshot, but no file, as an append without rows does. */
+  case object EmptyAppend extends Kind("append")
+
+  /** Replaces a file by another one with the same rows. */
+  case object Compaction extends Kind("replace")
+
+  /** Replaces only manifests. */
+  case object RewrittenManifests extends Kind("replace")
+
+  /** Removes a file. */
+  case object Delete extends Kind("delete")
+
+  /** Returns the kind of a commit of a table with commits of all kinds, six of ten of which append a file. */
+  def mixed(commit: Int): Kind = commit % 10 match {
+    case 3 => Compaction
+    case 5 => Delete
+    case 7 => RewrittenManifests
+    case 8 => EmptyAppend
+    case _ => Append
+  }
+
+  private def summary(kind: Kind): String = {
+    val addsFile = kind == Append || kind == Compaction
+    val entries = ("operation" -> kind.operation) +: Entries.filter(addsFile || !_._1.startsWith("added-"))
+    entries.map { case (key, value) => s""""$key": "$value"""" }.mkString("{", ", ", "}")
+  }
+
+  private val Entries = Seq(
     "spark.app.id" -> "app-20261126213911-0001",
     "added-data-files" -> "1",
     "added-records" -> "1000",
@@ -22,16 +55,20 @@ private[iceberglite] object LongHistory {
     "spark.sql.streaming.epochId" -> "99999",
     "engine-name" -> "spark",
     "engine-version" -> "3.5.7"
-  ).map { case (key, value) => s""""$key": "$value"""" }.mkString("{", ", ", "}")
+  )
 
-  /** Writes the metadata file of a table at a location. */
-  def write(count: Int, location: String, file: Path): Unit = {
+  /**
+   * Writes the metadata file of a table at a location.
+   *
+   * @param kindOf the kind of each commit
+   */
+  def write(count: Int, location: String, file: Path, kindOf: Int => Kind = _ => Append): Unit = {
     val out = Files.newBufferedWriter(file)
-    try writeTo(out, count, location)
+    try writeTo(out, count, location, kindOf)
     finally out.close()
   }
 
-  private def writeTo(out: BufferedWriter, count: Int, location: String): Unit = {
+  private def writeTo(out: BufferedWriter, count: Int, location: String, kindOf: Int => Kind): Unit = {
     def writeAll(name: String)(element: Int => String): Unit = (1 to count).foreach { i =>
       out.write(if (i == 1) s""", "$name": [""" else ", ")
       out.write(element(i))
@@ -48,8 +85,8 @@ private[iceberglite] object LongHistory {
     )
     writeAll("snapshots") { i =>
       val parent = if (i == 1) "" else s""""parent-snapshot-id": ${i - 1}, """
-      s"""{"snapshot-id": $i, $parent"sequence-number": $i, "timestamp-ms": ${1000L * i}, "summary": $Summary,
-         |"manifest-list": "$location/metadata/list-$i.avro", "schema-id": 0}""".stripMargin
+      s"""{"snapshot-id": $i, $parent"sequence-number": $i, "timestamp-ms": ${1000L * i}, "schema-id": 0,
+         |"summary": ${summary(kindOf(i))}, "manifest-list": "$location/metadata/list-$i.avro"}""".stripMargin
     }
     writeAll("snapshot-log")(i => s"""{"timestamp-ms": ${1000L * i}, "snapshot-id": $i}""")
     out.write("}")
