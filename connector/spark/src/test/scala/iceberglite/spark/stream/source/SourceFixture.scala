@@ -1,14 +1,16 @@
 package iceberglite.spark.stream.source
 
-import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.catalyst.streaming.StreamingRelationV2
-import org.apache.spark.sql.connector.catalog.SupportsRead
+import org.apache.spark.sql.connector.catalog.{Identifier, SupportsRead}
 import org.apache.spark.sql.streaming.{StreamingQueryException, Trigger}
 import org.scalatest.Suite
 
 import iceberglite.spark.SharedSession
 import iceberglite.spark.error.Causes
 import iceberglite.spark.read.IcebergScan
+import iceberglite.spark.session.LiteCatalog
+import iceberglite.table.Table
 
 /** Helpers for tests of streaming reads: tables, and queries that run until they have read all available rows. */
 private[source] trait SourceFixture extends SharedSession { self: Suite =>
@@ -30,11 +32,19 @@ private[source] trait SourceFixture extends SharedSession { self: Suite =>
       checkpoint: String = newCheckpoint(),
       trigger: Trigger = Trigger.AvailableNow,
       failAt: Option[Long] = None
-  ): Vector[Vector[String]] = {
-    val read = Vector.newBuilder[Vector[String]]
+  ): Vector[Vector[String]] = rowsOfBatches(stream, checkpoint, trigger, failAt).map(_.map(_.toString).sorted)
+
+  /** Returns the rows of each batch. The parameters are those of [[batches]]. */
+  protected def rowsOfBatches(
+      stream: DataFrame,
+      checkpoint: String,
+      trigger: Trigger = Trigger.AvailableNow,
+      failAt: Option[Long] = None
+  ): Vector[Vector[Row]] = {
+    val read = Vector.newBuilder[Vector[Row]]
     val collect: (DataFrame, Long) => Unit = { (batch, id) =>
       if (failAt.contains(id)) throw new SourceFixture.SinkFailed
-      read += batch.collect().map(_.toString).sorted.toVector
+      read += batch.collect().toVector
     }
     val query =
       stream.writeStream.foreachBatch(collect).option("checkpointLocation", checkpoint).trigger(trigger).start()
@@ -71,6 +81,15 @@ private[source] trait SourceFixture extends SharedSession { self: Suite =>
     }
 
   protected def sourceOf(t: String, options: (String, String)*): IcebergStream = streamOf(scanOf(t, options: _*))
+
+  /** Returns the table object that the catalog shares with queries, with its current metadata. */
+  protected def coreTable(t: String): Table = {
+    val Array(catalog, namespace, name) = t.split('.')
+    spark.sessionState.catalogManager.catalog(catalog) match {
+      case lite: LiteCatalog => lite.sharedTable(Identifier.of(Array(namespace), name)).current
+      case other => fail(s"$other is not an iceberg-lite catalog")
+    }
+  }
 
   /** Creates a table and appends the numbers of each range, as one file per commit. */
   protected def numbers(ranges: Range*): String = {
