@@ -14,8 +14,11 @@ SELECT idd FROM flights;
 -- error USING iceberg
 CREATE TABLE t (id INT) USING csv;
 
--- error column i of Spark's type INTERVAL DAY
+-- error db.t: Unsupported: column i of Spark's type INTERVAL DAY
 CREATE TABLE t (id INT, i INTERVAL DAY) USING iceberg;
+
+-- error db.flights: Unsupported: column i of Spark's type INTERVAL DAY
+ALTER TABLE flights ADD COLUMN i INTERVAL DAY;
 
 -- error Set the table property format-version to 3
 CREATE TABLE t (id INT DEFAULT 5) USING iceberg;

@@ -35,7 +35,7 @@ import iceberglite.spark.catalog.{
 }
 import iceberglite.spark.changelog.ChangelogTable
 import iceberglite.spark.conf.{SessionSettings, TablePropertyCheck, TimeTravel}
-import iceberglite.spark.error.{SparkErrors, UnsupportedFeature}
+import iceberglite.spark.error.SparkErrors
 import iceberglite.spark.inspect.MetadataSparkTable
 import iceberglite.spark.maintenance.AutoCompaction
 import iceberglite.spark.rowlevel.StatementTarget
@@ -131,7 +131,7 @@ class SparkCatalog
   override def sharedTable(ident: Identifier): SharedTable = in(ident) {
     tables.find(ident) match {
       case ResolvedName(table, TimeTravel.Latest, None) => table
-      case _ => throw UnsupportedFeature.operation(
+      case _ => throw Unsupported.operation(
           displayName(ident),
           "changing",
           "Only a table itself can be changed. Use its name without a metadata table and without a snapshot"

@@ -23,10 +23,47 @@ object IcebergError {
       extends IcebergError(s"Cannot read $role $file: $reason", cause)
 
   /**
-   * An operation or a file conforms to the specification, but this release does not support it. `advice` states an
-   * alternative.
+   * An operation or a file conforms to the specification, but this release does not support it.
+   *
+   * @param advice an alternative
+   * @param feature the feature, if programs can recognize it
    */
-  final case class Unsupported(what: String, advice: String) extends IcebergError(s"Unsupported: $what. $advice")
+  final case class Unsupported(what: String, advice: String, feature: Feature = Feature.Other)
+      extends IcebergError(s"Unsupported: $what. $advice")
+
+  object Unsupported {
+
+    /**
+     * Returns the error for an operation that a table or view does not support.
+     *
+     * @param operation the operation as a part of a sentence, such as `DROP PARTITION of`
+     */
+    def operation(table: String, operation: String, advice: String): Unsupported =
+      Unsupported(s"$operation $table", advice, Feature.TableOperation(table, operation))
+  }
+
+  /** A feature that engines have, but that the tables and views of this connector do not support. */
+  sealed abstract class Feature
+
+  object Feature {
+
+    /** An operation on a table or view. */
+    final case class TableOperation(table: String, operation: String) extends Feature
+
+    /** The deletion of the files of a partition together with the partition. */
+    case object PartitionPurge extends Feature
+
+    /**
+     * The type of a column.
+     *
+     * @param column the full name of the column
+     * @param columnType the type as the engine writes it
+     */
+    final case class ColumnType(column: String, columnType: String) extends Feature
+
+    /** A feature that the message describes. */
+    case object Other extends Feature
+  }
 
   /** A named object does not exist. */
   final case class NotFound(kind: ObjectKind, name: String, advice: String)
@@ -34,6 +71,24 @@ object IcebergError {
 
   final case class AlreadyExists(kind: ObjectKind, name: String, advice: String)
       extends IcebergError(s"${kind.noun.capitalize} already exists: $name. $advice")
+
+  /**
+   * A new or renamed column has the name of another column of the same struct.
+   *
+   * @param operation what the change does with the column: `add` or `rename`
+   * @param column the full name of the column
+   * @param struct the columns of the table, as the type of a struct
+   */
+  final case class ColumnExists(operation: String, column: String, struct: String)
+      extends IcebergError(
+        s"Column already exists: $column. Choose another name, or drop or rename the existing column first"
+      )
+
+  /** A view has no property with the given key. */
+  final case class ViewPropertyNotFound(view: String, key: String)
+      extends IcebergError(
+        s"View property not found: $key. View $view has no such property. Use UNSET TBLPROPERTIES IF EXISTS"
+      )
 
   /**
    * The application has already committed a write with the given version or a later version (table property

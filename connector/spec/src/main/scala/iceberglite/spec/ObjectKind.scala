@@ -23,7 +23,6 @@ object ObjectKind {
   case object Tag extends ObjectKind("tag")
   case object BranchOrTag extends ObjectKind("branch or tag")
   case object SnapshotOrRef extends ObjectKind("snapshot, branch or tag")
-  case object ViewProperty extends ObjectKind("view property")
   case object ViewVersion extends ObjectKind("view version")
 
   /** An object of a REST catalog whose kind the server does not name. */

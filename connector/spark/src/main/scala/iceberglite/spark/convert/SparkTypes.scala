@@ -24,7 +24,7 @@ import org.apache.spark.sql.types.{
   VarcharType
 }
 
-import iceberglite.spark.error.UnsupportedFeature
+import iceberglite.spec.IcebergError.{Feature, Unsupported}
 import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.{NestedField, Type}
 import iceberglite.spec.types.Type._
@@ -108,6 +108,12 @@ object SparkTypes {
     case map: MapType => SparkMap(toSpark(map.key), toSpark(map.value), !map.valueRequired)
   }
 
+  private def unsupported(column: String, columnType: String): Unsupported = Unsupported(
+    s"column $column of Spark's type $columnType",
+    "Tables and views do not support this type; cast the column to a supported type",
+    Feature.ColumnType(column, columnType)
+  )
+
   /** A conversion of one schema or type from Spark. It assigns temporary field ids. */
   final private class Conversion {
     private var lastId = 0
@@ -145,7 +151,7 @@ object SparkTypes {
         val (keyId, valueId) = (nextId(), nextId())
         val (keyType, valueType) = (typeOf(key, path :+ "key"), typeOf(value, path :+ "value"))
         MapType(keyId, keyType, valueId, valueType, valueRequired = !valueContainsNull)
-      case other => throw UnsupportedFeature.columnType(path.mkString("."), other.sql)
+      case other => throw unsupported(path.mkString("."), other.sql)
     }
   }
 }

@@ -41,7 +41,9 @@ private[iceberglite] object ErrorCondition {
       ErrorCondition("INVALID_PARAMETER_VALUE", "22023", Map("parameter" -> name, "value" -> value))
     case InvalidMetadata(file, path, _, _) => own("INVALID_METADATA", "XX001", "file" -> file, "path" -> path)
     case UnreadableFile(file, role, _, _) => own("UNREADABLE_FILE", "58030", "file" -> file, "role" -> role)
-    case Unsupported(what, _) => own("UNSUPPORTED", "0A000", "what" -> what)
+    case unsupported: Unsupported => unsupportedFeature(unsupported)
+    case exists: ColumnExists => columnExists(exists)
+    case missing: ViewPropertyNotFound => viewPropertyNotFound(missing)
     case AlreadyCommitted(table, application, version, _) => own(
         "ALREADY_COMMITTED",
         "23505",
@@ -61,6 +63,32 @@ private[iceberglite] object ErrorCondition {
     case ValidationFailed(reason) => own("VALIDATION_FAILED", "55000", "reason" -> reason)
     case StorageFailed(operation, place, _, _) =>
       own("STORAGE_FAILED", "58030", "operation" -> operation, "place" -> place.toString)
+  }
+
+  // Spark 3.5 defines no SQL states for the conditions of an existing column, a missing property and a type. Here they
+  // have the states of Spark 4.
+  private def columnExists(error: ColumnExists): ErrorCondition = ErrorCondition(
+    "FIELDS_ALREADY_EXISTS",
+    "42710",
+    Map("op" -> error.operation, "fieldNames" -> error.column, "struct" -> error.struct)
+  )
+
+  private def viewPropertyNotFound(error: ViewPropertyNotFound): ErrorCondition =
+    ErrorCondition("UNSET_NONEXISTENT_PROPERTIES", "42K0J", Map("properties" -> error.key, "table" -> error.view))
+
+  private def unsupportedFeature(error: Unsupported): ErrorCondition = error.feature match {
+    case Feature.TableOperation(table, operation) => ErrorCondition(
+        "UNSUPPORTED_FEATURE.TABLE_OPERATION",
+        "0A000",
+        Map("tableName" -> table, "operation" -> operation)
+      )
+    case Feature.PartitionPurge => ErrorCondition("UNSUPPORTED_FEATURE.PURGE_PARTITION", "0A000", Map.empty)
+    case Feature.ColumnType(column, columnType) => ErrorCondition(
+        "UNSUPPORTED_DATA_TYPE_FOR_DATASOURCE",
+        "0A000",
+        Map("format" -> "iceberg", "columnName" -> column, "columnType" -> columnType)
+      )
+    case Feature.Other => own("UNSUPPORTED", "0A000", "what" -> error.what)
   }
 
   private def checkViolated(error: CheckViolated): ErrorCondition = own(
@@ -91,8 +119,6 @@ private[iceberglite] object ErrorCondition {
     case ObjectKind.Namespace => ErrorCondition("SCHEMA_NOT_FOUND", "42704", Map("schemaName" -> name))
     case ObjectKind.Column =>
       ErrorCondition("UNRESOLVED_COLUMN.WITHOUT_SUGGESTION", "42703", Map("objectName" -> name))
-    // Spark 3.5 defines no SQL states for these two conditions and for that of a type. These are the states of Spark 4.
-    case ObjectKind.ViewProperty => ErrorCondition("UNSET_NONEXISTENT_PROPERTIES", "42K0J", Map("properties" -> name))
     case other => own(s"${words(other)}_NOT_FOUND", "42704", "name" -> name)
   }
 
@@ -101,7 +127,6 @@ private[iceberglite] object ErrorCondition {
       ErrorCondition("TABLE_OR_VIEW_ALREADY_EXISTS", "42P07", Map("relationName" -> name))
     case ObjectKind.View => ErrorCondition("VIEW_ALREADY_EXISTS", "42P07", Map("relationName" -> name))
     case ObjectKind.Namespace => ErrorCondition("SCHEMA_ALREADY_EXISTS", "42P06", Map("schemaName" -> name))
-    case ObjectKind.Column => ErrorCondition("FIELDS_ALREADY_EXISTS", "42710", Map("fieldNames" -> name))
     case other => own(s"${words(other)}_ALREADY_EXISTS", "42710", "name" -> name)
   }
 

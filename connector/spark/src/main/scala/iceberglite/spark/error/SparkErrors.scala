@@ -127,7 +127,8 @@ object SparkErrors {
         new OperationError(message, error, condition)
       case _: InvalidMetadata | _: UnreadableFile | _: Unsupported | _: NotFound | _: AlreadyExists |
           _: AlreadyCommitted | _: InvalidArgument | _: ValidationFailed | _: ConcurrentChange | _: ColumnWidened |
-          _: CheckViolated | _: GeneratedColumnMismatch | _: NullInRequired =>
+          _: CheckViolated | _: GeneratedColumnMismatch | _: NullInRequired | _: ColumnExists |
+          _: ViewPropertyNotFound =>
         new StatementError(message, error, condition)
     }
   }

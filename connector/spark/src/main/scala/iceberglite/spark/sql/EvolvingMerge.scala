@@ -17,6 +17,7 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 import org.apache.spark.sql.types.{StructField, StructType}
 
+import iceberglite.spark.error.SparkErrors
 import iceberglite.spark.table.SparkTable
 import iceberglite.spec.schema.Schema
 
@@ -64,7 +65,7 @@ object EvolvingMerge extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsUp {
     case m: EvolvingMerge if m.target.resolved && m.source.resolved =>
       m.target.collectFirst { case r @ DataSourceV2Relation(t: SparkTable, _, _, _, _) => (r, t) } match {
-        case Some((relation, table)) => evolved(m, relation, table)
+        case Some((relation, table)) => SparkErrors.in(table.name)(evolved(m, relation, table))
         case None => MergeIntoTable(m.target, m.source, m.condition, m.matched, m.notMatched, m.notMatchedBySource)
       }
   }

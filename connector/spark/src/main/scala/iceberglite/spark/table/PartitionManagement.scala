@@ -7,8 +7,8 @@ import org.apache.spark.sql.catalyst.analysis.NoSuchPartitionException
 import org.apache.spark.sql.connector.catalog.SupportsAtomicPartitionManagement
 import org.apache.spark.sql.types.StructType
 
-import iceberglite.spark.error.{ErrorBoundary, UnsupportedFeature}
-import iceberglite.spec.IcebergError.{Unsupported, ValidationFailed}
+import iceberglite.spark.error.ErrorBoundary
+import iceberglite.spec.IcebergError.{Feature, Unsupported, ValidationFailed}
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.AlwaysFalse
 
@@ -50,8 +50,14 @@ private[table] trait PartitionManagement extends SupportsAtomicPartitionManageme
     true
   }
 
-  override def purgePartition(ident: InternalRow): Boolean = in(throw UnsupportedFeature.purgePartition(name))
-  override def purgePartitions(idents: Array[InternalRow]): Boolean = in(throw UnsupportedFeature.purgePartition(name))
+  override def purgePartition(ident: InternalRow): Boolean = in(throw purgeUnsupported)
+  override def purgePartitions(idents: Array[InternalRow]): Boolean = in(throw purgeUnsupported)
+
+  private def purgeUnsupported: Unsupported = Unsupported(
+    s"DROP PARTITION ... PURGE of $name",
+    "Earlier snapshots need the files. Drop the partition without PURGE, and expire the snapshots",
+    Feature.PartitionPurge
+  )
 
   override def truncatePartition(ident: InternalRow): Boolean = in {
     if (!partitionExists(ident)) throw new NoSuchPartitionException(name, ident, partitionSchema)
@@ -62,11 +68,11 @@ private[table] trait PartitionManagement extends SupportsAtomicPartitionManageme
 
   override def createPartitions(idents: Array[InternalRow], properties: Array[util.Map[String, String]]): Unit = in {
     val advice = "Writes create partitions. To add existing files, use CALL system.add_files"
-    throw UnsupportedFeature.operation(name, "ADD PARTITION of", advice)
+    throw Unsupported.operation(name, "ADD PARTITION of", advice)
   }
 
   override def renamePartition(from: InternalRow, to: InternalRow): Boolean = in {
-    throw UnsupportedFeature.operation(name, "RENAME PARTITION of", "UPDATE the rows of the partition instead")
+    throw Unsupported.operation(name, "RENAME PARTITION of", "UPDATE the rows of the partition instead")
   }
 
   override def replacePartitionMetadata(ident: InternalRow, properties: util.Map[String, String]): Unit =

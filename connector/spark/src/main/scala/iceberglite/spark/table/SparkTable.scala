@@ -42,7 +42,7 @@ import iceberglite.spark.conf.{
 }
 import iceberglite.spark.constraint.GenerationExpression
 import iceberglite.spark.convert.{DeclaredTypes, PartitionTerm, SparkTypes}
-import iceberglite.spark.error.{ErrorBoundary, UnsupportedFeature}
+import iceberglite.spark.error.ErrorBoundary
 import iceberglite.spark.read.{IcebergScanBuilder, QueryParts, RowMetadataColumns}
 import iceberglite.spark.rowlevel.{
   CopyOnWriteOperation,
@@ -55,7 +55,7 @@ import iceberglite.spark.session.PinnableTable
 import iceberglite.spark.stream.sink.SinkMetrics
 import iceberglite.spark.stream.source.{StreamedColumns, TableStreams}
 import iceberglite.spark.write.{MetadataDelete, StatementRerun}
-import iceberglite.spec.IcebergError.{CommitConflict, InvalidArgument}
+import iceberglite.spec.IcebergError.{CommitConflict, InvalidArgument, Unsupported}
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.partition.Void
 import iceberglite.spec.schema.Schema
@@ -374,14 +374,14 @@ class SparkTable(
   /**
    * Returns the branch that the table's name selects; absent if the name selects no branch.
    *
-   * @throws iceberglite.spark.error.StatementError if the name selects a snapshot, which is read-only
+   * @throws Unsupported if the name selects a snapshot, which is read-only
    */
   private def branchToChange(verb: String): Option[String] = travel match {
     case TimeTravel.Latest => None
     case TimeTravel.OnBranch(branch) => Some(branch)
     case state =>
       val advice = "Only the table itself and its branches can be changed"
-      throw UnsupportedFeature.operation(s"$name at ${state.selector}", verb, advice)
+      throw Unsupported.operation(s"$name at ${state.selector}", verb, advice)
   }
 
   override def toString: String = name

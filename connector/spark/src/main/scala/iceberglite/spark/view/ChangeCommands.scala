@@ -3,7 +3,7 @@ package iceberglite.spark.view
 import org.apache.spark.sql.{Row, SparkSession}
 
 import iceberglite.spark.error.{ErrorCondition, StatementError}
-import iceberglite.spec.IcebergError.{InvalidArgument, NotFound, Unsupported}
+import iceberglite.spec.IcebergError.{InvalidArgument, NotFound, Unsupported, ViewPropertyNotFound}
 import iceberglite.spec.ObjectKind
 
 /** `DROP VIEW [IF EXISTS]`. */
@@ -43,8 +43,7 @@ final private[view] case class AlterViewProperties(
     }
     val existing = metadata.properties
     unset.find(key => !ifExists && !existing.contains(key)).foreach { key =>
-      val advice = s"View $view has no such property. Use UNSET TBLPROPERTIES IF EXISTS"
-      throw NotFound(ObjectKind.ViewProperty, key, advice)
+      throw ViewPropertyNotFound(view.toString, key)
     }
     view.operations.alterProperties(view.id, set, unset.toSet)
     Seq.empty

@@ -14,8 +14,9 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.iceberglite.ViewChecks
 
 import iceberglite.spark.conf.{RangeOptions, ReadOptions, SessionSettings, TimeTravel, WriteOptions}
-import iceberglite.spark.error.{SparkErrors, UnsupportedFeature}
+import iceberglite.spark.error.SparkErrors
 import iceberglite.spark.session.CatalogNames
+import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.table.ViewState
 
 /**
@@ -32,11 +33,7 @@ final class ResolveViews(session: SparkSession) extends Rule[LogicalPlan] {
       case relation: UnresolvedRelation => find(relation.multipartIdentifier).fold[LogicalPlan](relation) {
           case (view, state) =>
             if (relation.isStreaming)
-              throw UnsupportedFeature.operation(
-                view.sql,
-                "streaming reads of view",
-                "Use the tables that the view reads"
-              )
+              throw unsupported(view, "streaming reads")
             checkOptions(view, relation)
             SparkErrors.in(view.toString)(ViewPlan.of(session, view, state, relation))
         }
@@ -73,6 +70,11 @@ final class ResolveViews(session: SparkSession) extends Rule[LogicalPlan] {
       )
   }
 
+  private def unsupported(view: ViewName, operation: String): Exception = SparkErrors.of(
+    view.sql,
+    Unsupported.operation(view.sql, s"$operation of view", "Use the tables that the view reads")
+  )
+
   private def command(statement: LogicalPlan, name: UnresolvedTableOrView)(
       replacement: ViewName => LogicalPlan
   ): LogicalPlan = find(name.multipartIdentifier).fold(statement) { case (view, _) => replacement(view) }
@@ -92,7 +94,7 @@ final class ResolveViews(session: SparkSession) extends Rule[LogicalPlan] {
     case relation: UnresolvedRelation =>
       find(relation.multipartIdentifier).foreach { case (view, _) =>
         SparkErrors.at(relation.origin) {
-          throw UnsupportedFeature.operation(view.sql, s"$operation of view", "Use the tables that the view reads")
+          throw unsupported(view, operation)
         }
       }
     case _ =>

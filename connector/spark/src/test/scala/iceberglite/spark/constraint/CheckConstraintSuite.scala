@@ -311,7 +311,7 @@ class CheckConstraintSuite extends AnyFunSuite with ConstraintFixture {
     )
       .foreach { change =>
         errorOf(sql(s"ALTER TABLE $t $change")) match {
-          case Unsupported(what, advice) =>
+          case Unsupported(what, advice, _) =>
             assert(what.contains("x_first") && advice.contains("DROP CONSTRAINT x_first"))
           case other => fail(s"$change: $other")
         }

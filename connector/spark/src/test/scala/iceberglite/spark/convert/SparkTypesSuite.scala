@@ -1,11 +1,9 @@
 package iceberglite.spark.convert
 
-import scala.collection.JavaConverters._
-
 import org.apache.spark.sql.types._
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.spark.error.StatementError
+import iceberglite.spec.IcebergError.{Feature, Unsupported}
 import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.Type
 import iceberglite.spec.types.NestedField.{optional, required}
@@ -68,9 +66,7 @@ class SparkTypesSuite extends AnyFunSuite {
 
   test("an unsupported type is rejected with the column's path") {
     val interval = StructType(Seq(StructField("l", ArrayType(DayTimeIntervalType()))))
-    val error = intercept[StatementError](SparkTypes.fromSpark(interval))
-    assert(error.getErrorClass == "UNSUPPORTED_DATA_TYPE_FOR_DATASOURCE" && error.getSqlState == "0A000")
-    val parameters = Map("format" -> "iceberg", "columnName" -> "l.element", "columnType" -> "INTERVAL DAY TO SECOND")
-    assert(error.getMessageParameters.asScala == parameters)
+    val error = intercept[Unsupported](SparkTypes.fromSpark(interval))
+    assert(error.feature == Feature.ColumnType("l.element", "INTERVAL DAY TO SECOND"))
   }
 }

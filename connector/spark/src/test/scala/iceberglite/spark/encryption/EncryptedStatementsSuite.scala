@@ -190,7 +190,7 @@ class EncryptedStatementsSuite extends AnyFunSuite with EncryptedFixture {
       s"CALL enc.system.add_files(table => '$name', source_table => '`parquet`.`${directory(plain)}/data`')"
     ).foreach { statement =>
       errorOf(statement) match {
-        case Unsupported(what, _) => assert(what.contains("the encrypted table at"), statement)
+        case Unsupported(what, _, _) => assert(what.contains("the encrypted table at"), statement)
         case other => fail(statement, other)
       }
     }

@@ -27,7 +27,8 @@ private[iceberglite] object ReferenceErrors {
     CheckViolated(Table, "<constraint>", "<condition>", "<values>"),
     GeneratedColumnMismatch(Table, "<column>", "<expression>", "<values>"),
     ColumnWidened(Table, "<column>", "<type>", "<new type>"),
-    Unsupported("<feature>", "<alternative>"),
+    ColumnExists("add", "<column>", "<type of the table's columns>"),
+    ViewPropertyNotFound("<view>", "<key>"),
     StorageFailed("<operation>", Place.Path("<place>"), "<reason>"),
     UnreadableFile("<file>", "<role>", "<reason>"),
     InvalidMetadata("<file>", "<position>", "<reason>")
@@ -52,7 +53,6 @@ private[iceberglite] object ReferenceErrors {
     ObjectKind.Expression,
     ObjectKind.Constraint,
     ObjectKind.ViewVersion,
-    ObjectKind.ViewProperty,
     ObjectKind.Warehouse,
     ObjectKind.Resource,
     ObjectKind.JdbcDriver,
@@ -67,14 +67,22 @@ private[iceberglite] object ReferenceErrors {
     ObjectKind.View,
     ObjectKind.ForeignTable,
     ObjectKind.Namespace,
-    ObjectKind.Column,
     ObjectKind.PartitionField,
     ObjectKind.Expression,
     ObjectKind.Constraint
   )
 
+  /** The features that an error can report as unsupported. */
+  val features: Seq[Feature] = Seq(
+    Feature.TableOperation(Table, "<operation>"),
+    Feature.PartitionPurge,
+    Feature.ColumnType("<column>", "<type>"),
+    Feature.Other
+  )
+
   val samples: Seq[IcebergError] = missingKinds.map(NotFound(_, "<name>", "<advice>")) ++
-    existingKinds.map(AlreadyExists(_, "<name>", "<advice>")) ++ others
+    existingKinds.map(AlreadyExists(_, "<name>", "<advice>")) ++
+    features.map(Unsupported("<feature>", "<alternative>", _)) ++ others
 
   /** The rows in the order of the samples. Errors with the same condition share a row. */
   def rows: Seq[Row] = {
@@ -114,6 +122,9 @@ private[iceberglite] object ReferenceErrors {
     case _: CheckViolated => "Correct or filter out the rows, or drop the constraint"
     case _: GeneratedColumnMismatch => "Omit the column, so that its value is computed"
     case _: ColumnWidened => "Create the DataFrame again"
+    case _: ColumnExists => "Use another name, or drop or rename the existing column first"
+    case _: ViewPropertyNotFound => "Use a property of the view (`SHOW TBLPROPERTIES`), or add `IF EXISTS`"
+    case Unsupported(_, _, Feature.ColumnType(_, _)) => "Cast the column to a supported type"
     case _: Unsupported => "Use the alternative in the message"
     case _: StorageFailed =>
       "Check permissions, network and free space. Run the statement again when the storage or the catalog is available"
@@ -141,7 +152,6 @@ private[iceberglite] object ReferenceErrors {
         "lists the ids"
     case ObjectKind.Schema | ObjectKind.SortOrder => "Use one of the ids in the table's metadata"
     case ObjectKind.ViewVersion => "Use a version of the view that its version log lists"
-    case ObjectKind.ViewProperty => "Use a property of the view (`SHOW TBLPROPERTIES`), or add `IF EXISTS`"
     case ObjectKind.Resource => "Check the name; the server does not say what is missing"
     case ObjectKind.JdbcDriver | ObjectKind.Library | ObjectKind.Class =>
       "Add the jar that the message names to the session"

@@ -5,6 +5,7 @@ import java.nio.file.{Files, Path, Paths}
 
 import scala.collection.JavaConverters._
 
+import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import org.apache.spark.{ErrorClassesJsonReader, SparkException, SparkThrowable}
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.analysis.{
@@ -20,6 +21,18 @@ import iceberglite.spec.IcebergError._
 
 /** Checks the exceptions of Spark into which errors are converted. */
 class SparkErrorsSuite extends AnyFunSuite {
+  private val conditionsFile = classOf[SparkThrowable].getClassLoader.getResource("error/error-classes.json")
+  private val sparkConditions = new ErrorClassesJsonReader(Seq(conditionsFile))
+  private val messages: JsonNode = new ObjectMapper().readTree(conditionsFile)
+
+  /** Returns the message of a condition of Spark, with the names of its parameters in angle brackets. */
+  private def templateOf(condition: String): Option[String] = {
+    val parts = condition.split('.')
+    Option(messages.get(parts.head)).map { main =>
+      val nodes = main +: parts.drop(1).toSeq.map(main.path("subClass").path(_))
+      nodes.flatMap(_.path("message").elements.asScala).map(_.asText).mkString(" ")
+    }
+  }
 
   private val classes: Seq[(IcebergError, Class[_ <: Exception])] = Seq(
     NotFound(ObjectKind.Table, "t", "Look") -> classOf[NoSuchTableException],
@@ -47,9 +60,6 @@ class SparkErrorsSuite extends AnyFunSuite {
   }
 
   test("an error has a condition of Spark with its SQL state, or a condition that begins with ICEBERG_LITE") {
-    val sparkConditions = new ErrorClassesJsonReader(
-      Seq(classOf[SparkThrowable].getClassLoader.getResource("error/error-classes.json"))
-    )
     val others = Seq(ObjectKind.Snapshot, ObjectKind.View, ObjectKind.SnapshotOrRef)
       .flatMap(kind => Seq[IcebergError](NotFound(kind, "x", "Look"), AlreadyExists(kind, "x", "Drop")))
     val more = others ++ Seq(
@@ -60,16 +70,35 @@ class SparkErrorsSuite extends AnyFunSuite {
       NullInRequired("c"),
       CommitStateUnknown("cat.db.t", None, "timed out", None)
     )
-    (classes.map(_._1) ++ more).foreach { error =>
+    (classes.map(_._1) ++ more ++ ReferenceErrors.samples).foreach { error =>
       SparkErrors.of("cat.db.t", error) match {
         case e: SparkThrowable =>
+          assert(templateOf(e.getErrorClass).isDefined != e.getErrorClass.startsWith("ICEBERG_LITE."), error)
           val known = Option(sparkConditions.getSqlState(e.getErrorClass))
-          assert(known.isDefined != e.getErrorClass.startsWith("ICEBERG_LITE."), error)
           assert(known.forall(_ == e.getSqlState) && e.getSqlState.matches("[0-9A-Z]{5}"), error)
           assert(ErrorCondition.of(error).name == e.getErrorClass && ErrorCondition.of(error).sqlState == e.getSqlState)
         case other => fail(s"$error became $other")
       }
     }
+  }
+
+  test("a condition of Spark has all parameters of Spark's message") {
+    val missing =
+      for {
+        condition <- ReferenceErrors.samples.map(ErrorCondition.of)
+        template <- templateOf(condition.name)
+      } yield condition.name ->
+        ("<([^>]+)>".r.findAllMatchIn(template).map(_.group(1)).toSet -- condition.parameters.keySet)
+    assert(missing.map(_._1).distinct.size >= 12)
+    // Only errors of calls have the name of a procedure or function, which CallErrors adds.
+    assert(missing.filter(_._2.nonEmpty) == Seq("INVALID_PARAMETER_VALUE" -> Set("functionName")))
+  }
+
+  test("an error for a type of a column names the table and has the parameters of the column") {
+    val error = SparkErrors.of("cat.db.t", Unsupported("column c", "Cast it", Feature.ColumnType("c", "INTERVAL DAY")))
+    assert(error.getMessage == "[UNSUPPORTED_DATA_TYPE_FOR_DATASOURCE] cat.db.t: Unsupported: column c. Cast it")
+    val parameters = Map("format" -> "iceberg", "columnName" -> "c", "columnType" -> "INTERVAL DAY")
+    assert(Some(error).collect { case e: StatementError => e.getMessageParameters.asScala.toMap }.contains(parameters))
   }
 
   test("an exception has the parameters of its condition, even if Spark has a class for the condition") {
@@ -120,6 +149,9 @@ class SparkErrorsSuite extends AnyFunSuite {
     assert(SparkErrors.in("t")(1) == 1)
   }
 
+  private def casesOf(parent: Class[_]): Set[String] =
+    Class.forName(s"${parent.getName}$$").getDeclaredClasses.filter(parent.isAssignableFrom).map(_.getName).toSet
+
   private def filesIn(directory: Path): Vector[Path] = {
     val files = Files.walk(directory)
     try files.iterator.asScala.toVector
@@ -131,6 +163,7 @@ class SparkErrorsSuite extends AnyFunSuite {
     assert(
       declared.length > 10 && ReferenceErrors.samples.map(_.getClass.getName).toSet == declared.map(_.getName).toSet
     )
+    assert(casesOf(classOf[Feature]) == ReferenceErrors.features.map(_.getClass.getName).toSet)
     val sources = Seq("spec", "core", "spark").map(module => Paths.get("connector", module, "src", "main"))
       .flatMap(filesIn)
       .filter(_.toString.endsWith(".scala")).map(file => new String(Files.readAllBytes(file), UTF_8))

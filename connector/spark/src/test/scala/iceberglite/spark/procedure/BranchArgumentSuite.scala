@@ -6,7 +6,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.spark.SharedSession
 import iceberglite.spark.error.StatementError
 import iceberglite.spark.session.{CatalogNames, LiteCatalog}
-import iceberglite.spec.IcebergError.{InvalidArgument, NotFound}
+import iceberglite.spec.IcebergError.{Feature, InvalidArgument, NotFound, Unsupported}
 import iceberglite.spec.metadata.TableMetadata
 
 /** Checks the argument `branch` of procedures that read a snapshot, and of `add_files`. */
@@ -84,6 +84,12 @@ class BranchArgumentSuite extends AnyFunSuite with SharedSession {
 
   test("the table's name cannot select a branch") {
     val t = table()
-    calls.foreach(p => intercept[AnalysisException](sql(s"CALL lite.system.$p('$t.branch_b')").collect()))
+    calls.foreach { procedure =>
+      intercept[StatementError](sql(s"CALL lite.system.$procedure('$t.branch_b')").collect()).error match {
+        case Unsupported(_, _, feature) =>
+          assert(feature == Feature.TableOperation(s"$t.branch_b", "changing"), procedure)
+        case other => fail(procedure, other)
+      }
+    }
   }
 }

@@ -1,7 +1,7 @@
 package iceberglite.spec.update
 
 import iceberglite.spec.{FormatVersion, ObjectKind}
-import iceberglite.spec.IcebergError.{AlreadyExists, InvalidArgument, NotFound, ValidationFailed}
+import iceberglite.spec.IcebergError.{ColumnExists, InvalidArgument, NotFound, ValidationFailed}
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.schema.{ColumnPath, DeclaredType, FieldEdit, Schema, SchemaCheck}
 import iceberglite.spec.types.{DefaultValue, NestedField, Type}
@@ -63,7 +63,7 @@ final class SchemaChanges private (
     val hasDefault = newFields.exists(f => f.initialDefault.orElse(f.writeDefault).isDefined)
     if (hasDefault) SchemaCheck.requireDefaultsAllowed(fullName, version)
     editFields(fieldPath) { siblings =>
-      requireUnused(siblings, name, fullName)
+      requireUnused(siblings, name, fullName, "add")
       siblings ++ numbered
     }.copyWith(lastId = last, newlyAdded = added ++ numbered.map(_.id))
   }
@@ -86,7 +86,7 @@ final class SchemaChanges private (
     val fieldPath = structField(path, "rename")
     val id = fieldPath.last.id
     editFields(fieldPath.init) { siblings =>
-      requireUnused(siblings.filterNot(_.id == id), newName, (path.init :+ newName).mkString("."))
+      requireUnused(siblings.filterNot(_.id == id), newName, (path.init :+ newName).mkString("."), "rename")
       siblings.map(f => if (f.id == id) f.copy(name = newName) else f)
     }
   }
@@ -212,13 +212,16 @@ final class SchemaChanges private (
       )
     }(others.indexOf(_))
 
-  private def requireUnused(siblings: Vector[NestedField], name: String, fullName: String): Unit = {
+  /** Rejects a name that another field of a struct has. @param operation what the change does, for the error */
+  private def requireUnused(
+      siblings: Vector[NestedField],
+      name: String,
+      fullName: String,
+      operation: String
+  ): Unit = {
     if (name.isEmpty) throw InvalidArgument("column name", s"'$fullName'", "It must not be empty")
     val isTaken = if (caseSensitive) siblings.exists(_.name == name) else siblings.exists(_.name.equalsIgnoreCase(name))
-    if (isTaken) {
-      val advice = "Choose another name, or drop or rename the existing column first"
-      throw AlreadyExists(ObjectKind.Column, fullName, advice)
-    }
+    if (isTaken) throw ColumnExists(operation, fullName, StructType(schema.fields).toString)
   }
 
   private def requireField(path: Vector[String]): NestedField = ColumnPath.require(schema, path, caseSensitive).last

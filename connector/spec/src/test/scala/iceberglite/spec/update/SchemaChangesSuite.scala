@@ -59,9 +59,10 @@ class SchemaChangesSuite extends AnyFunSuite {
   }
 
   test("an existing name is rejected, ignoring case when the session is case-insensitive") {
-    assert(intercept[AlreadyExists](start.addColumn(path("location"), "lat", IntType)).name == "location.lat")
+    assert(intercept[ColumnExists](start.addColumn(path("location"), "lat", IntType)) ==
+      ColumnExists("add", "location.lat", StructType(start.schema.fields).toString))
     val caseInsensitive = SchemaChanges(table, caseSensitive = false)
-    intercept[AlreadyExists](caseInsensitive.addColumn(path(), "ID", IntType))
+    intercept[ColumnExists](caseInsensitive.addColumn(path(), "ID", IntType))
     assert(field(start.addColumn(path(), "ID", IntType), "ID").id == table.lastColumnId + 1)
   }
 
@@ -204,7 +205,7 @@ class SchemaChangesSuite extends AnyFunSuite {
     assert(field(start.renameColumn(path("location", "lat"), "latitude"), "location.latitude").id == 8)
     val caseInsensitive = SchemaChanges(table, caseSensitive = false)
     assert(names(caseInsensitive.renameColumn(path("id"), "Id")).head == "Id")
-    intercept[AlreadyExists](caseInsensitive.renameColumn(path("id"), "TS"))
+    assert(intercept[ColumnExists](caseInsensitive.renameColumn(path("id"), "TS")).operation == "rename")
     intercept[InvalidArgument](start.renameColumn(path("id"), ""))
   }
 
