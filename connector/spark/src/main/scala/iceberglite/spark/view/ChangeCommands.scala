@@ -58,7 +58,7 @@ final private[view] case class RenameIcebergView(view: ViewName, newName: Seq[St
       s"renaming $view to ${newName.mkString(".")}",
       s"A view stays in its catalog. The new name must be in ${view.catalog.name}"
     )
-    if (view.find().isEmpty) throw notFound
+    if (!view.exists) throw notFound
     val target = view.copy(ident = ident)
     if (view.isInSessionCatalog) {
       if (!view.catalog.namespaceExists(ident.namespace)) throw NotFound(

@@ -105,7 +105,7 @@ final case class ViewName(catalog: LiteCatalog, views: ViewCatalog, ident: Ident
    * Whether Spark itself handles statements about an existing view with this name: the name is in the session catalog,
    * and no Iceberg view has the name.
    */
-  def belongsToSpark: Boolean = isInSessionCatalog && SparkErrors.in(toString)(find().isEmpty)
+  def belongsToSpark: Boolean = isInSessionCatalog && SparkErrors.in(toString)(!exists)
 }
 
 object ViewName {

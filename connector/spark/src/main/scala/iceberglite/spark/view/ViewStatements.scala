@@ -31,8 +31,13 @@ final private[iceberglite] class ViewStatements(session: SparkSession) {
     case statement @ UnsetViewProperties(name: UnresolvedView, keys, ifExists) =>
       replace(statement, name.multipartIdentifier)(AlterViewProperties(_, Map.empty, keys, ifExists))
     case statement @ RenameTable(name: UnresolvedTableOrView, newName, true) =>
-      checkNewName(name.multipartIdentifier, newName)
-      replace(statement, name.multipartIdentifier)(RenameIcebergView(_, newName))
+      ViewName.of(session, name.multipartIdentifier) match {
+        case Some(view) if view.belongsToSpark =>
+          checkNewName(view, newName)
+          statement
+        case Some(view) => RenameIcebergView(view, newName)
+        case None => statement
+      }
     case statement @ ShowViews(UnresolvedNamespace(namespace), pattern, output) =>
       CatalogNames.resolveNamespace(session, namespace) match {
         case (catalog: LiteCatalog, levels) if catalog.viewCatalog.isDefined =>
@@ -59,16 +64,13 @@ final private[iceberglite] class ViewStatements(session: SparkSession) {
   }
 
   /** Rejects the name of an Iceberg table or view, which Spark does not know, as the new name of a view of Spark. */
-  private def checkNewName(name: Seq[String], newName: Seq[String]): Unit =
-    for {
-      view <- ViewName.of(session, name) if view.belongsToSpark
-      (catalog, ident) = view.renamed(session, newName) if catalog.name == view.catalog.name
-    } {
-      val target = view.copy(ident = ident)
-      SparkErrors.in(view.toString) {
-        if (target.find().isDefined || target.catalog.isIcebergTable(target.ident)) throw target.alreadyExists
-      }
+  private def checkNewName(view: ViewName, newName: Seq[String]): Unit = {
+    val (catalog, ident) = view.renamed(session, newName)
+    val target = view.copy(ident = ident)
+    if (catalog.name == view.catalog.name) SparkErrors.in(view.toString) {
+      if (target.exists || target.catalog.isIcebergTable(target.ident)) throw target.alreadyExists
     }
+  }
 
   /** Replaces a statement, unless it is about a temporary view or a view of Spark's session catalog. */
   private def replace(statement: LogicalPlan, name: Seq[String])(command: ViewName => LogicalPlan): LogicalPlan =

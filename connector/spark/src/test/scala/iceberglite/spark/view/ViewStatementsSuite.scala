@@ -1,7 +1,12 @@
 package iceberglite.spark.view
 
+import java.net.URI
+import java.nio.file.{Files, Paths}
+
 import org.apache.spark.sql.{AnalysisException, Row}
 import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.table.TableIdentifier
 
 /** Tests the statements on views. */
 class ViewStatementsSuite extends AnyFunSuite with ViewTests {
@@ -124,6 +129,18 @@ class ViewStatementsSuite extends AnyFunSuite with ViewTests {
     sql(s"CREATE VIEW $inFiles AS SELECT 1 AS a")
     val error = intercept[AnalysisException](sql(s"ALTER VIEW $inFiles RENAME TO $ns.other"))
     assert(error.getMessage.contains("the directory determines the name of a view"))
+  }
+
+  test("RENAME TO does not read the metadata of the view") {
+    val (view, renamed) = (newView("litejdbc"), newView("litejdbc"))
+    sql(s"CREATE VIEW $view AS SELECT 1 AS a")
+    val Array(_, namespace, name) = view.split('.')
+    val state = viewCatalog("litejdbc").loadView(TableIdentifier(Vector(namespace), name))
+    val file = Paths.get(URI.create(state.metadataLocation))
+    val moved = Files.move(file, file.resolveSibling("moved"))
+    try sql(s"ALTER VIEW $view RENAME TO ${renamed.split('.').tail.mkString(".")}")
+    finally Files.move(moved, file)
+    assert(rows(s"SELECT * FROM $renamed") == Seq(Row(1)))
   }
 
   test("RENAME TO moves a view to another namespace, and never replaces a table or a view") {
