@@ -8,6 +8,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.Fuzz
 import iceberglite.maintenance.{PartitionStatistics, PartitionStatisticsFiles}
+import iceberglite.spec.FormatVersion
 import iceberglite.spec.IcebergError.UnreadableFile
 import iceberglite.spec.TestMetadata._
 import iceberglite.spec.expr.Expression.AlwaysTrue
@@ -127,8 +128,9 @@ class PartitionsTableSuite extends AnyFunSuite {
 
   /** Returns a table with partition statistics. */
   private def withStatistics: TestTable = {
-    val t = new TestTable(schema, Vector(byNumber))
+    val t = new TestTable(schema, Vector(byNumber), FormatVersion.V2)
     t.append(file("a", number(1), records = 7), file("b", number(2)), positionDeletes("c", partition = number(2)))
+    t.upgrade()
     addStatistics(t)
     t
   }

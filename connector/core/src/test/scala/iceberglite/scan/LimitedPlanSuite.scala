@@ -11,7 +11,7 @@ import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.NestedField
 import iceberglite.spec.types.Literal.{IntLiteral, StringLiteral}
 import iceberglite.spec.types.Type.{IntType, StringType}
-import iceberglite.tree.{ManifestCache, ManifestsOnly, TestTable}
+import iceberglite.tree.{DefaultVersion, ManifestCache, ManifestsOnly, TestTable}
 import iceberglite.tree.TestTable._
 
 /** Tests scan plans for a limited number of rows, which stop when the planned files have enough rows. */
@@ -20,7 +20,7 @@ class LimitedPlanSuite extends AnyFunSuite {
     Schema(0, Vector(NestedField.required(1, "id", IntType), NestedField.optional(2, "category", StringType)))
 
   /** Creates a table with one manifest per commit, each with one file of ten rows. */
-  private def tableOf(commits: Int, version: FormatVersion = FormatVersion.V2): TestTable = {
+  private def tableOf(commits: Int, version: FormatVersion = DefaultVersion.version): TestTable = {
     val t = new TestTable(schema, version = version, properties = Map("commit.manifest-merge.enabled" -> "false"))
     (0 until commits).foreach(i => t.append(file(s"f$i")))
     t
@@ -61,9 +61,10 @@ class LimitedPlanSuite extends AnyFunSuite {
   test(
     "rows of files with a residual filter, or with deletes of unknown positions, do not count toward the row limit"
   ) {
-    val t = tableOf(3)
+    val t = tableOf(3, FormatVersion.V2)
     assert(scan(t, Equal(Term.Named("id"), IntLiteral(1))).plan(Some(1)).tasks.size == 3)
     t.append(positionDeletes("p", of = Some("f2")))
+    t.upgrade()
     assert(names(scan(t).plan(Some(1))) == Vector("f2", "f1"))
     t.append(equalityDeletes("e"))
     assert(names(scan(t).plan(Some(1))) == Vector("f2", "f1", "f0"))

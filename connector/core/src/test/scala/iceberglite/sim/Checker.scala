@@ -9,7 +9,8 @@ trait Check {
 }
 
 object Check {
-  val all: Seq[Check] = Seq(LinearHistory, Outcomes, Numbers, ExpectedRows, CommittedReads, NoMissingOrOrphanFiles)
+  val all: Seq[Check] =
+    Seq(LinearHistory, Outcomes, Numbers, ExpectedRows, CommittedReads, NoMissingOrOrphanFiles, ValidTrees)
 }
 
 /** A finished history, with data derived from it that several checks use. */

@@ -4,7 +4,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.catalog.CatalogFixture
 import iceberglite.conformance.CommitRules
-import iceberglite.spec.FormatVersion.{V2, V3}
+import iceberglite.spec.FormatVersion.V3
 import iceberglite.spec.IcebergError.ConcurrentChange
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.{AlwaysTrue, Equal, Not}
@@ -25,6 +25,7 @@ import iceberglite.table.action.{
 }
 import iceberglite.spec.property.IsolationLevel
 import iceberglite.table.conflict.Isolation
+import iceberglite.tree.DefaultVersion
 
 /** Tests the conflicts of overwrites, deletes and partition replacements with concurrent commits. */
 class IsolationSuite extends AnyFunSuite {
@@ -121,7 +122,7 @@ class IsolationSuite extends AnyFunSuite {
     "a concurrent removal of rows is detected even if their whole manifest was removed",
     CommitRules.snapshotIsolation
   ) {
-    val t = Actions.tableByCategory(V2)
+    val t = Actions.tableByCategory(DefaultVersion.version)
     t.append(fileOf("a", "a1"))
     val read = t.table
     t.commitOn(read, new DeleteFiles(category("a")))
@@ -130,7 +131,7 @@ class IsolationSuite extends AnyFunSuite {
   }
 
   test("compaction changes no rows, and does not conflict with an overwrite by filter", CommitRules.disjoint) {
-    val t = Actions.tableByCategory(V2)
+    val t = Actions.tableByCategory(DefaultVersion.version)
     t.append(fileOf("a", "a1"))
     val read = t.table
     val id = read.currentSnapshot.get.snapshotId
@@ -140,7 +141,7 @@ class IsolationSuite extends AnyFunSuite {
   }
 
   test("a compaction to another partition spec conflicts with replacing the old partition", CommitRules.disjoint) {
-    val t = Actions.tableByCategory(V2)
+    val t = Actions.tableByCategory(DefaultVersion.version)
     t.append(fileOf("a", "a1"), fileOf("b", "b1"))
     val evolved = t.commit(new UpdatePartitionSpec(_.removeField("category")))
     val read = t.table
@@ -157,7 +158,7 @@ class IsolationSuite extends AnyFunSuite {
     "a compaction of files of another partition spec conflicts with replacing the partition of the new files",
     CommitRules.disjoint
   ) {
-    val t = Actions.tableByCategory(V2)
+    val t = Actions.tableByCategory(DefaultVersion.version)
     val byCategory = t.table.metadata.defaultSpecId
     t.commit(new UpdatePartitionSpec(_.removeField("category")))
     val unpartitioned = file("old").copy(specId = t.table.metadata.defaultSpecId)
@@ -178,7 +179,7 @@ class IsolationSuite extends AnyFunSuite {
   }
 
   test("global equality deletes conflict with replacing a partition", CommitRules.globalDeletes) {
-    val t = Actions.tableByCategory(V2)
+    val t = Actions.tableByCategory(DefaultVersion.version)
     t.append(fileOf("a", "a1"), fileOf("b", "b1"))
     t.commit(new UpdatePartitionSpec(_.removeField("category")))
     val unpartitionedSpecId = t.table.metadata.defaultSpecId
@@ -210,7 +211,7 @@ class IsolationSuite extends AnyFunSuite {
     "an overwrite at snapshot isolation tolerates an overwrite of other rows, and removes a file appended concurrently",
     CommitRules.disjoint
   ) {
-    val t = Actions.unpartitionedTable(V2)
+    val t = Actions.unpartitionedTable(DefaultVersion.version)
     t.append(file("low", ids = (0, 9)), file("high", ids = (10, 19)))
     val read = t.table
     t.commitOn(

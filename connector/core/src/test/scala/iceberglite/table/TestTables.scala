@@ -8,7 +8,7 @@ import iceberglite.spec.types.{Literal, NestedField, SingleValue}
 import iceberglite.spec.types.Literal.StringLiteral
 import iceberglite.spec.types.Type.{LongType, StringType}
 import iceberglite.storage.FileIO
-import iceberglite.tree.{SeenParts, TreeReader}
+import iceberglite.tree.{DefaultVersion, SeenParts, TreeReader}
 
 /** Definitions of simple tables, and `ContentFile`s of data files that do not exist in the storage. */
 object TestTables {
@@ -21,13 +21,16 @@ object TestTables {
   val environment: Environment = Environment.system.copy(sleep = _ => (), cleanup = CleanupInCommit)
 
   def unpartitioned(properties: (String, String)*): TableCreation =
-    TableCreation(schema, properties = properties.toMap)
+    TableCreation(schema, properties = withVersion(properties))
 
   def byCategory(properties: (String, String)*): TableCreation = TableCreation(
     schema,
     Vector(UnboundPartitionField(Vector("category"), Identity)),
-    properties = properties.toMap
+    properties = withVersion(properties)
   )
+
+  private def withVersion(properties: Seq[(String, String)]): Map[String, String] =
+    DefaultVersion.properties ++ properties
 
   /** Creates the `ContentFile` of a data file of an unpartitioned table. `ids` are the bounds of the column `id`. */
   def file(path: String, records: Long = 10, ids: (Long, Long) = (0, 99)): ContentFile =

@@ -17,7 +17,7 @@ import iceberglite.spec.file.{
   PartSummary
 }
 import iceberglite.spec.metadata.{Operation, Snapshot, SnapshotLogEntry, SnapshotRef, TableMetadata}
-import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
+import iceberglite.spec.partition.{PartitionSpec, PartitionTuple, TableExpression}
 import iceberglite.spec.schema.Schema
 import iceberglite.table.{Change, Committer, Table, TableIdentifier, TableVersion}
 import iceberglite.tree.manifestlist.{ManifestLists, Manifests, WrittenManifestList}
@@ -27,7 +27,7 @@ import iceberglite.tree.manifestlist.{ManifestHeader, ManifestListHeader}
 final class TestTable(
     schema: Schema,
     specs: Vector[PartitionSpec] = Vector(PartitionSpec.Unpartitioned),
-    version: FormatVersion = FormatVersion.V2,
+    version: FormatVersion = DefaultVersion.version,
     properties: Map[String, String] = Map.empty,
     cache: ManifestCache = ManifestCache.Disabled,
     val io: CountingMemoryIO = new CountingMemoryIO
@@ -103,6 +103,19 @@ final class TestTable(
     ManifestLists.write(io, list, ManifestListHeader(FormatVersion.V2, id, Some(id - 1), id, None), Vector(manifest))
     val (parent, summary) = (Some(id - 1).filter(_ > 0), Map("operation" -> "overwrite"))
     setCurrent(Snapshot(id, parent, id, id, Some(list), Vector.empty, summary, Some(0)))
+  }
+
+  /**
+   * Upgrades the table to the [[DefaultVersion]] and commits a snapshot without changes, if the table has a lower
+   * version. Its snapshots before the upgrade may have files that the version does not allow in new snapshots.
+   */
+  def upgrade(): Unit = if (metadata.formatVersion < DefaultVersion.version) {
+    metadata = metadata.edited(
+      formatVersion = DefaultVersion.version,
+      expressions = TableExpression.complete(metadata.specs, Vector.empty, metadata.lastColumnId)
+    )
+    append()
+    ()
   }
 
   /** Adds a snapshot with the written tree, and makes it the current snapshot. */

@@ -1,6 +1,8 @@
 package iceberglite.tree.root
 
+import iceberglite.sim.SimulatedIO
 import iceberglite.spec.FormatVersion
+import iceberglite.spec.TestMetadata._
 import iceberglite.spec.metadata.{Snapshot, TableMetadata}
 import iceberglite.spec.partition.{PartitionField, TableExpression, Void}
 import iceberglite.tree._
@@ -8,8 +10,9 @@ import iceberglite.tree._
 /**
  * Writes the trees of version 4 in tables of version 3 too, so that all suites for version 3 run with such trees. The
  * limits are so low that commits of small tests move files from the root to leaves, rewrite and merge leaves, and move
- * deletion vectors of leaves to Puffin files. Tables of versions 1 and 2 have manifest lists. An upgrade to
- * version 3 keeps the manifests of these lists as leaves.
+ * deletion vectors of leaves to Puffin files. Tables of versions 1 and 2 have manifest lists, because roots cannot list
+ * their position delete files. An upgrade to version 3 or 4 keeps the manifests of these lists as leaves. Each written
+ * tree is checked against the rules of version 4.
  */
 object SmallRoots extends MetadataTree {
   private val limits = RootLimits(
@@ -54,5 +57,37 @@ object SmallRoots extends MetadataTree {
       changes: FileChanges,
       earlier: Option[WrittenTree],
       cache: ManifestCache
-  ): WrittenTree = tree.write(header, table, parent, changes, earlier, cache)
+  ): WrittenTree = {
+    val written = tree.write(header, table, parent, changes, earlier, cache)
+    check(written, header, table, parent)
+    written
+  }
+
+  /**
+   * Checks the tree as it will be committed. The storage of the simulation is not read, because each of its calls can
+   * fail; there, [[iceberglite.sim.ValidTrees]] checks the trees.
+   */
+  private def check(
+      written: WrittenTree,
+      header: NewSnapshotHeader,
+      table: TreeTable,
+      parent: Option[SnapshotFiles]
+  ): Unit = if (!table.io.isInstanceOf[SimulatedIO]) {
+    val snapshot = Snapshot(
+      header.snapshotId,
+      header.parent.map(_.snapshotId),
+      header.sequenceNumber,
+      table.metadata.lastUpdatedMs,
+      Some(written.pointer),
+      Vector.empty,
+      written.summary,
+      Some(table.metadata.currentSchemaId),
+      header.firstRowId,
+      written.addedRows
+    )
+    val nextRowId = header.firstRowId.getOrElse(0L) + written.addedRows.getOrElse(0L)
+    val committed = table.copy(metadata = table.metadata.edited(nextRowId = nextRowId))
+    val violations = tree.at(snapshot, committed, ManifestCache.Disabled).violations(parent).toVector.flatten
+    if (violations.nonEmpty) throw new AssertionError(violations.mkString("\n"))
+  }
 }
