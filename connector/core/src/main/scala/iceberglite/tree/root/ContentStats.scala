@@ -37,6 +37,12 @@ private[root] object FieldStats {
 /** The struct `content_stats` (field 149): the statistics of columns and expressions by their ids. */
 final private[root] case class ContentStats(byId: Map[Int, FieldStats]) {
   def get(id: Int): Option[FieldStats] = byId.get(id)
+
+  /** Returns the statistics with bounds that are not tight. */
+  def withLooseBounds: ContentStats = ContentStats(byId.map {
+    case (id, s) if s.lower.isDefined || s.upper.isDefined => id -> s.copy(tight = Some(false))
+    case (id, s) => id -> s.copy(tight = None)
+  }.filterNot(_._2.isEmpty))
 }
 
 private[root] object ContentStats {

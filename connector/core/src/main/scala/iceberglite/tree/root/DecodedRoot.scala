@@ -29,11 +29,13 @@ final private[root] class DecodedRoot(val entries: Vector[ContentEntry]) extends
  *
  * @param vectors the deletion vectors of each leaf manifest, by the location of the leaf
  * @param leaves the leaves, without the entries that their deletion vectors remove
+ * @param removed the leaves that the snapshot removed as a whole
  * @param inline the files that the root lists itself
  */
 final private[root] case class RootParts(
     vectors: Map[String, LeafVectors],
     leaves: Vector[LeafPart],
+    removed: Vector[LeafPart],
     inline: Vector[InlinePart]
 )
 

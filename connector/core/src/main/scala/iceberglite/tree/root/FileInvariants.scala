@@ -28,9 +28,9 @@ final private[root] class FileInvariants(
   /** Whether the snapshot has a parent that has expired, so that its files are unknown. */
   private val hasLostParent = parent.isEmpty && files.snapshot.parentSnapshotId.isDefined
 
-  /** The leaves of the parent that the root no longer lists. */
+  /** The leaves of the parent that the root no longer lists, not even as removed by the snapshot. */
   private val droppedLeaves: Vector[LeafPart] = {
-    val paths = files.leaves.map(_.path).toSet
+    val paths = (files.leaves ++ files.removedLeaves).map(_.path).toSet
     parent.toVector.collect { case p: RootFiles => p.leaves }.flatten.filterNot(leaf => paths(leaf.path))
   }
 

@@ -35,13 +35,19 @@ private[root] object ParentEntries {
     parent match {
       case None => Empty
       case Some(root: RootFiles) =>
-        ParentEntries(root.root.filter(_.isLive), root.leaves, root.inline, root.vectors, root.positioned)
+        ParentEntries(carriedOver(root), root.leaves, root.inline, root.vectors, root.positioned)
       case Some(list: ManifestListFiles) => upgraded(list, table, columns, rowIds)
       case Some(other) => throw Unsupported(
           s"a commit to ${table.name}, because snapshot ${other.snapshot.snapshotId} has an unknown metadata layout",
           "Upgrade iceberg-lite"
         )
     }
+
+  /** Returns the live entries of a root, without the deletion vectors of leaves that are not live any more. */
+  private def carriedOver(root: RootFiles): Vector[ContentEntry] = {
+    val leaves = root.leaves.map(_.path).toSet
+    root.root.filter(e => e.isLive && (e.content != EntryContent.ManifestVector || e.referencedFile.exists(leaves)))
+  }
 
   private def upgraded(
       list: ManifestListFiles,

@@ -3,7 +3,7 @@ package iceberglite.tree.root
 import iceberglite.puffin.DeletionVector
 import iceberglite.spec.file.{EntryStatus, FieldSummary, ManifestContent, ManifestEntry, Metrics}
 import iceberglite.storage.FileIO
-import iceberglite.tree.{FilePart, PartKey}
+import iceberglite.tree.{FilePart, PartKey, TreeCopy, TreeTable}
 
 /**
  * The entries that a snapshot removed from a leaf manifest, with the status `deleted` and the id of the snapshot. The
@@ -27,7 +27,12 @@ final private[root] class RemovedPart(leaf: LeafPart, positions: Array[Byte], sn
   override def metrics: Metrics = leaf.metrics
 
   override def entries(io: FileIO): Iterator[ManifestEntry] =
-    leaf.entriesAt(io, removed).map(_.copy(status = EntryStatus.Deleted, snapshotId = Some(snapshotId)))
+    leaf.entriesAt(io, removed).filter(_.isLive)
+      .map(_.copy(status = EntryStatus.Deleted, snapshotId = Some(snapshotId)))
+
+  /** Copies the leaf, which the snapshot has removed as a whole, so that none of its files is live. */
+  override def copyTo(table: TreeTable, copy: TreeCopy): Long =
+    leaf.copyTo(table, new CopyWithRemovedFiles(copy, leaf.allEntries(table.io)))
 
   override def forReading: FilePart = new RemovedPart(leaf.forReading, positions, snapshotId)
 

@@ -32,7 +32,12 @@ final private[root] class RootFiles(
   private lazy val derived: RootParts = table.reading(RootManifests.guard(path)(decoded.parts { entries =>
     val vectors = vectorsOf(entries)
     val root = InlinePart.RootFile(path, length, table.rootKey(snapshot))
-    RootParts(vectors, leavesOf(entries, vectors), InlinePart.of(root, entries, columns, table.specs))
+    RootParts(
+      vectors,
+      leavesOf(entries, vectors),
+      removedOf(entries),
+      InlinePart.of(root, entries, columns, table.specs)
+    )
   }))
 
   private def readRoot(): Vector[ContentEntry] = {
@@ -66,11 +71,15 @@ final private[root] class RootFiles(
     def union(of: Vector[ContentEntry]) = of.map(positions).foldLeft(DeletionVector.Empty)(_.union(_))
     entries.groupBy(_.referencedFile.mkString).map { case (leaf, all) =>
       // A reader accepts several live vectors of a leaf, although writers write at most one.
-      val (live, removed) = all.partition(_.isLive)
+      val (live, replaced) = all.partition(_.isLive)
+      val before = union(replaced)
+      val changed = live.filter(isChange)
       leaf -> LeafVectors(
         live,
+        replaced,
         union(live),
-        if (live.exists(isChange)) union(live.filter(isChange)).without(union(removed)) else DeletionVector.Empty
+        before,
+        if (changed.nonEmpty) union(changed).without(before) else DeletionVector.Empty
       )
     }
   }
@@ -88,6 +97,16 @@ final private[root] class RootFiles(
       removed.flatMap(outOfRange(e, _)).foreach(reason => throw EntryFault(reason))
       new LeafPart(e, removed.fold(Array.emptyByteArray)(_.toBytes), columns, table.specs)
     }
+
+  /** The leaves that the snapshot removed as a whole, without regard to their deletion vectors. */
+  def removedLeaves: Vector[LeafPart] = derived.removed
+
+  private def removedOf(root: Vector[ContentEntry]): Vector[LeafPart] =
+    root.filter(e => !e.isLive && e.manifest.isDefined && e.version.snapshotId.contains(snapshot.snapshotId))
+      .map(new LeafPart(_, Array.emptyByteArray, columns, table.specs))
+
+  private lazy val partsOfRemovedLeaves: Vector[RemovedPart] =
+    if (removedLeaves.isEmpty) Vector.empty else new RemovedLeaves(this, table.pool).parts
 
   private def outOfRange(leaf: ContentEntry, removed: DeletionVector): Option[String] =
     removed.firstFrom(leaf.recordCount).map(first =>
@@ -118,7 +137,7 @@ final private[root] class RootFiles(
    * Returns all entries of a leaf. If they fit into the cache, they are cached together, so that snapshots with
    * different deletion vectors share them.
    */
-  private def allEntries(leaf: LeafPart): Iterator[ManifestEntry] = table.reading {
+  def allEntries(leaf: LeafPart): Iterator[ManifestEntry] = table.reading {
     if (cache.canCache(leaf.whole)) cache.entriesOf(leaf.cacheKey(io))(leaf.allEntries(io).toArray).iterator
     else leaf.allEntries(io)
   }
@@ -129,14 +148,14 @@ final private[root] class RootFiles(
       (leaf.leaf +: vector).exists(_.version.snapshotId.exists(isGiven))
     // The root of a snapshot is always new, even if all files that it lists were carried over.
     case other => isGiven(snapshot.snapshotId) || other.entries(io).exists(_.snapshotId.exists(isGiven))
-  }
+  } ++ (if (isGiven(snapshot.snapshotId)) partsOfRemovedLeaves else Vector.empty)
 
   override def changesIn(part: FilePart): Iterator[ManifestEntry] = part match {
     case leaf: LeafPart => super.changesIn(leaf) ++ removedFrom(leaf).iterator.flatMap(entries)
     case other => super.changesIn(other)
   }
 
-  override def removedParts: Vector[FilePart] = leaves.flatMap(removedFrom)
+  override def removedParts: Vector[FilePart] = leaves.flatMap(removedFrom) ++ partsOfRemovedLeaves
 
   /** Returns the entries that the snapshot removed from a leaf; absent if it removed none. */
   private def removedFrom(leaf: LeafPart): Option[RemovedPart] =
@@ -163,7 +182,8 @@ final private[root] class RootFiles(
     val newFiles = inline.map(part => part.only(entries(part).map(InlinePart.selectionKey).filter(seen.add).toSet))
     val puffins = root.filter(e => e.content == EntryContent.ManifestVector && e.location.nonEmpty).map(_.location)
     val newPaths = found.collect { case (leaf, None) => leaf.path }
-    Reachable((path +: newPaths) ++ puffins.distinct, newLeaves ++ newFiles)
+    // The changes of the snapshot can be read only as long as the leaves that it removed exist.
+    Reachable((path +: newPaths) ++ removedLeaves.map(_.path) ++ puffins.distinct, newLeaves ++ newFiles)
   }
 
   override def copyRoot(copy: TreeCopy, lengths: Map[String, Long]): Unit =
@@ -178,11 +198,15 @@ private[root] object RootFiles {
  * The deletion vectors of a leaf in a snapshot.
  *
  * @param live the entries of the live vectors
+ * @param replaced the entries of the vectors with the status `deleted`
  * @param positions the positions of all removed entries, from the live vectors
+ * @param before the positions in the replaced vectors
  * @param changed the positions of the entries that the snapshot itself removed
  */
 final private[root] case class LeafVectors(
     live: Vector[ContentEntry],
+    replaced: Vector[ContentEntry],
     positions: DeletionVector,
+    before: DeletionVector,
     changed: DeletionVector
 )

@@ -35,7 +35,7 @@ final private[root] class RootWriter(
     val leafEntries = newLeaves.map(leaf => withRowIds(leaf.entry))
     val kept = maintained(base, removals)
     val unsorted = leafEntries ++ newFiles ++ removals.files ++ kept.entries ++ removals.vectors
-    val root = unsorted.sortBy(RootWriter.position)
+    val root = RootWriter.withLooseBounds(unsorted).sortBy(RootWriter.position)
     val key = table.newKey()
     val content = RootManifests.write(rootPath, ManifestKind.Root, columns, root, properties)
     val bytes = key.fold(content)(EncryptedFileIO.encrypt(content, _))
@@ -177,6 +177,16 @@ final private[root] class RootWriter(
 }
 
 private[root] object RootWriter {
+
+  /**
+   * Returns the entries of a root in which the bounds of leaves with deletion vectors are not stated to be tight,
+   * because the files with the lowest or the highest values may be removed.
+   */
+  private def withLooseBounds(root: Vector[ContentEntry]): Vector[ContentEntry] = {
+    val leaves = root.filter(e => e.content == EntryContent.ManifestVector && e.isLive).flatMap(_.referencedFile).toSet
+    if (leaves.isEmpty) root
+    else root.map(e => if (e.manifest.isDefined && leaves(e.location)) e.copy(stats = e.stats.withLooseBounds) else e)
+  }
 
   /**
    * Returns the sort key of an entry in a root: first added and deleted entries, then existing entries; within each of

@@ -43,12 +43,19 @@ final private[root] class TreeInvariants(
   private def check(rule: String, isViolated: Boolean, reason: => String): Vector[TreeViolation] =
     if (isViolated) Vector(TreeViolation(rule, reason)) else Vector.empty
 
-  /** I4: a leaf has at most one live deletion vector, and the root that lists a vector also lists its leaf. */
+  /**
+   * I4: a leaf has at most one live deletion vector, and the root that lists a vector also lists its leaf. The root has
+   * a vector with the status `deleted` only if it also has a new vector of the leaf, or if the leaf is removed.
+   */
   private def vectors: Vector[TreeViolation] = {
     val leaves = files.leaves.map(_.path).toSet
+    val removed = files.removedLeaves.map(_.path).toSet
     files.vectors.toVector.flatMap { case (leaf, v) =>
+      val isUnlisted = v.live.nonEmpty && !leaves(leaf) && !removed(leaf)
+      val isUnexplained = v.replaced.nonEmpty && !v.live.exists(files.isChange) && !removed(leaf)
       check("I4", v.live.size > 1, s"The leaf $leaf has ${v.live.size} live deletion vectors") ++
-        check("I4", v.live.nonEmpty && !leaves(leaf), s"The deletion vector of $leaf applies to no leaf of the root")
+        check("I4", isUnlisted, s"The deletion vector of $leaf applies to no leaf of the root") ++
+        check("I4", isUnexplained, s"The deletion vector of $leaf is removed, but neither replaced nor is the leaf")
     }
   }
 
@@ -88,7 +95,18 @@ final private[root] class TreeInvariants(
     )
 
   private def check(leaf: LeafPart): Vector[TreeViolation] =
-    if (leaf.isColumnar) columnarLeaf(leaf) else avroLeaf(leaf)
+    tightBounds(leaf) ++ (if (leaf.isColumnar) columnarLeaf(leaf) else avroLeaf(leaf))
+
+  /** I7: if files of a leaf are removed, its bounds may be wider than the values of the remaining files. */
+  private def tightBounds(leaf: LeafPart): Vector[TreeViolation] = {
+    val tight = leaf.leaf.stats.byId.collect { case (id, stats) if stats.tight.contains(true) => id }.toVector.sorted
+    check(
+      "I7",
+      !leaf.vector.isEmpty && tight.nonEmpty,
+      s"The bounds of the columns ${tight.mkString(", ")} of ${leaf.path} are stated to be tight, although its " +
+        "deletion vector removes files"
+    )
+  }
 
   private def avroLeaf(leaf: LeafPart): Vector[TreeViolation] = {
     leaf.allEntries(io).foreach(_ => ())

@@ -72,7 +72,7 @@ class RootCacheSuite extends AnyFunSuite {
 
   test("the parts of a root are derived without a lock, and all callers get the parts that were derived first") {
     val root = new DecodedRoot(Vector.empty)
-    def newParts = RootParts(Map.empty, Vector.empty, Vector.empty)
+    def newParts = RootParts(Map.empty, Vector.empty, Vector.empty, Vector.empty)
     val (first, second) = (newParts, newParts)
     val concurrent = new FutureTask[RootParts](() => root.parts(_ => first))
     val found = root.parts { _ =>

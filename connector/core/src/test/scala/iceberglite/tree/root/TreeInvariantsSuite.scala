@@ -4,7 +4,11 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.puffin.DeletionVector
 import iceberglite.spec.file.EntryStatus.{Added, Existing}
-import iceberglite.tree.{ManifestCache, TreeViolation}
+import iceberglite.spec.file.MetricMaps
+import iceberglite.spec.partition.PartitionTuple
+import iceberglite.spec.types.Literal.LongLiteral
+import iceberglite.spec.types.SingleValue
+import iceberglite.tree.{ManifestCache, TestTable, TreeViolation}
 import iceberglite.tree.manifestlist.ManifestSamples
 
 /** Tests [[TreeInvariants]]. The comments in that class describe the rules I4 to I13. */
@@ -65,6 +69,27 @@ class TreeInvariantsSuite extends AnyFunSuite {
     assert(violated(newTable())(_.map { e =>
       if (isLeaf(e)) e.copy(stats = ContentStats(Map(1 -> FieldStats(valueCount = Some(0L))))) else e
     })("I7"))
+  }
+
+  test("the bounds of a leaf with removed files are not tight") {
+    val bounds = MetricMaps(
+      valueCounts = Some(Map(1 -> 10L)),
+      nullValueCounts = Some(Map(1 -> 0L)),
+      lowerBounds = Some(Map(1 -> SingleValue.encode(LongLiteral(5L)))),
+      upperBounds = Some(Map(1 -> SingleValue.encode(LongLiteral(5L))))
+    )
+    val table = new RootTable(ManifestSamples.schema, Vector(ManifestSamples.byId))
+    val partition = PartitionTuple(Vector(Some(LongLiteral(5L))))
+    table.commit(Seq("a", "b", "c", "d", "e").map(TestTable.file(_, partition, metrics = bounds)))
+    def tight = table.root.filter(isLeaf).flatMap(_.stats.get(1)).map(_.tight)
+    assert(tight == Vector(Some(true)))
+    table.remove("b")
+    assert(tight == Vector(Some(false)))
+    table.commit(Seq(TestTable.file("x", partition)))
+    assert(tight == Vector(Some(false)) && violated(table)(identity).isEmpty)
+    assert(violated(table)(_.map { e =>
+      if (isLeaf(e)) e.copy(stats = ContentStats(e.stats.byId.map(s => s._1 -> s._2.copy(tight = Some(true))))) else e
+    }) == Set("I7"))
   }
 
   test("a row id of two files violates I9") {
