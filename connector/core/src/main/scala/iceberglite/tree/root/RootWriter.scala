@@ -39,17 +39,29 @@ final private[root] class RootWriter(
     val key = table.newKey()
     val content = RootManifests.write(rootPath, ManifestKind.Root, columns, root, properties)
     val bytes = key.fold(content)(EncryptedFileIO.encrypt(content, _))
+    val length = bytes.length.toLong
     output.write(rootPath, bytes)
+    RootSizeWarning.check(table, length, limits.maxRootBytes)
     cache.putRoot(DecodedRoot.key(table, header.snapshotId, rootPath, columns), new DecodedRoot(root))
     WrittenRoot(
       pointer = rootPath,
       addedRows = header.firstRowId.map(first => rowIds.next - first),
       added = changes.allAdded,
       removed = removals.removed,
-      root = RootContent(root, bytes.length.toLong, key.map(_.withLength(bytes.length.toLong))),
+      root = RootContent(root, length, key.map(_.withLength(length)), vectorCounts(base, root)),
       newLeaves = newLeaves,
       rewritten = kept.rewritten,
       written = output.paths
+    )
+  }
+
+  /** Counts the new deletion vectors of leaves, and those of leaves that were rewritten without removed entries. */
+  private def vectorCounts(base: ParentEntries, root: Vector[ContentEntry]): VectorCounts = {
+    val vectors = root.filter(e => e.content == EntryContent.ManifestVector && e.isLive)
+    val kept = vectors.flatMap(_.referencedFile).toSet
+    VectorCounts(
+      added = vectors.count(_.version.status == Added),
+      folded = base.leaves.count(leaf => !leaf.vector.isEmpty && leaf.hasLiveFiles && !kept(leaf.path))
     )
   }
 

@@ -18,12 +18,27 @@ final private[root] case class NewLeaf(entry: ContentEntry, files: Vector[Manife
 }
 
 /**
+ * Numbers of deletion vectors of leaf manifests, for the summary of a snapshot.
+ *
+ * @param added the number of the vectors that the commit wrote
+ * @param folded the number of the vectors that the commit dropped, because it rewrote their leaves without the removed
+ *   entries
+ */
+final private[root] case class VectorCounts(added: Int, folded: Int)
+
+/**
  * The content of a written root.
  *
  * @param length the length of its file in bytes
  * @param key the key of its file; absent if the table is not encrypted
+ * @param vectors the changes to the deletion vectors of leaves
  */
-final private[root] case class RootContent(entries: Vector[ContentEntry], length: Long, key: Option[FileKey])
+final private[root] case class RootContent(
+    entries: Vector[ContentEntry],
+    length: Long,
+    key: Option[FileKey],
+    vectors: VectorCounts
+)
 
 /**
  * The root manifest and the leaf manifests that an attempt has written.
@@ -49,7 +64,7 @@ final private[root] case class WrittenRoot(
   override def changesFiles: Boolean = super.changesFiles || rewritten.nonEmpty
 
   override def summary: Map[String, String] =
-    Map(SummaryKey.RootLength -> root.length.toString) ++ rewritten.toVector.flatMap {
+    Map(SummaryKey.RootLength -> root.length.toString) ++ vectorCounts ++ rewritten.toVector.flatMap {
       result =>
         Map(
           "manifests-created" -> result.written.size,
@@ -58,4 +73,9 @@ final private[root] case class WrittenRoot(
           "entries-processed" -> result.written.map(_.recordCount).sum
         ).map { case (key, count) => key -> count.toString }
     }
+  private def vectorCounts: Map[String, String] =
+    Map(
+      SummaryKey.AddedManifestVectors -> root.vectors.added,
+      SummaryKey.FoldedManifestVectors -> root.vectors.folded
+    ).collect { case (key, count) if count > 0 => key -> count.toString }
 }

@@ -6,6 +6,7 @@ import scala.collection.JavaConverters._
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.spec.TestMetadata._
 import iceberglite.spec.file.{ContentFile, FileFormat, Metrics}
 import iceberglite.spec.file.EntryStatus.Existing
 import iceberglite.spec.property.Version4Property
@@ -275,5 +276,32 @@ class RootMaintenanceSuite extends AnyFunSuite {
     assert(EntrySizes.leafTarget(8L << 20, files = 100000000L, entryBytes = 950L) == 21517276L)
     assert(EntrySizes.leafTarget(8L << 20, files = 1000000000L, entryBytes = 950L) == (64L << 20))
     assert(EntrySizes.leafTarget(128L << 20, files = 100000000L, entryBytes = 950L) == (128L << 20))
+  }
+
+  test("the summary counts the added deletion vectors of leaves, and those that rewritten leaves no longer need") {
+    def counts(written: WrittenRoot) = Seq("added-manifest-dvs", "folded-manifest-dvs").map(written.summary.get)
+    val table = newTable(RootLimits(maxInlineFiles = 3))
+    assert(counts(table.append("a", "b", "c", "d")) == Seq(None, None))
+    assert(counts(table.remove("a", "b")) == Seq(Some("1"), None))
+    assert(counts(table.append("x")) == Seq(None, Some("1")))
+    val emptied = newTable(RootLimits(maxInlineFiles = 3))
+    emptied.append("a", "b", "c", "d")
+    emptied.remove("a", "b", "c", "d")
+    assert(counts(emptied.append("x")) == Seq(None, None), "a leaf without live files is not rewritten")
+  }
+
+  test("a commit whose root is too large warns once for each table") {
+    def at(location: String, limits: RootLimits): RootTable = {
+      val table = newTable(limits)
+      table.testTable.metadata = table.testTable.metadata.edited(location = location)
+      table.append("a")
+      table
+    }
+    def message(table: RootTable) = RootSizeWarning.message(table.testTable.tree, 9L << 20, 8L << 20)
+    assert(message(at("mem:/large", RootLimits(maxRootBytes = 1000L))).isEmpty, "the commit has warned")
+    val small = at("mem:/small", RootLimits())
+    val first = message(small)
+    assert(first.exists(text => text.contains("9437184 bytes") && text.contains("write.v4.root.max-bytes")))
+    assert(message(small).isEmpty)
   }
 }

@@ -32,6 +32,15 @@ object SummaryKey {
   /** The length of the root manifest (version 4) in bytes. */
   val RootLength = "root-manifest-length"
 
+  /** The number of deletion vectors of leaf manifests (version 4) that the snapshot added. */
+  val AddedManifestVectors = "added-manifest-dvs"
+
+  /**
+   * The number of deletion vectors of leaf manifests (version 4) that the snapshot dropped, because it rewrote the
+   * manifests without the removed entries.
+   */
+  val FoldedManifestVectors = "folded-manifest-dvs"
+
   /**
    * The key of the clustering columns. The value contains the field ids of these columns, such as `1,2`. In each
    * partition, the data files that the snapshot added are clustered by these columns along a Hilbert curve.

@@ -31,8 +31,8 @@ private[update] object TableExpressions {
     }
 
   /**
-   * Rejects a change of a table whose metadata has lost the expression of a partition transform: the partition values in
-   * its root manifests are stored under the id of the expression, and a new expression would have another id. Tables
+   * Rejects a change of a table whose metadata has lost the expression of a partition transform: the partition values
+   * in its root manifests are stored under the id of the expression, and a new expression would have another id. Tables
    * that have only manifest lists (Avro files) are accepted, because their manifests contain the values themselves.
    *
    * @throws ValidationFailed if an expression is missing
