@@ -52,7 +52,7 @@ def new_session(spark: SparkSession, folder: Path) -> SparkSession:
 
 def names(spark: SparkSession, folder: Path) -> dict[str, Any]:
     """Return the names that each block of Python and each `replaced` can use."""
-    return {"spark": spark, "folder": folder, "Table": Table}
+    return {"spark": spark, "folder": folder, "Table": Table, "Path": Path}
 
 
 _FIRST = 'first = list(Table(spark, "lite.db.t").snapshots())[0].snapshot_id'
@@ -113,6 +113,37 @@ SET_UPS = {
             ),
         },
     ),
+    "procedures": SetUp(
+        before={
+            "CALL lite.system.rollback_to_snapshot('db.t', 5781947118336215154);": (
+                "CREATE TABLE db.t (id INT); INSERT INTO db.t VALUES (1); INSERT INTO db.t VALUES (2)"
+            ),
+            "from pyspark_iceberg import Table, register_table": "INSERT INTO db.t VALUES (3)",
+        },
+        replaced={
+            **_ID,
+            "current_timestamp() - INTERVAL 1 DAY": "f\"TIMESTAMP '{committed + timedelta(milliseconds=1)}'\"",
+            "lite.db.copy": '"registry.db.copy"',
+            "/data/t/metadata/00003-5f2b.metadata.json": (
+                'list(Table(spark, "lite.db.t").metadata("metadata_log_entries").collect())[-1]["file"]'
+            ),
+        },
+        values=(
+            "from datetime import timedelta\n"
+            'committed = list(Table(spark, "lite.db.t").snapshots())[0].committed_at\n' + _FIRST + "\n"
+            # File-system catalogs do not register tables.
+            'registry = "spark.sql.catalog.registry"\n'
+            'spark.conf.set(registry, "iceberglite.spark.SparkCatalog")\n'
+            'spark.conf.set(f"{registry}.type", "jdbc")\n'
+            'spark.conf.set(f"{registry}.uri", f"jdbc:sqlite:{folder}/catalog.db")\n'
+            'spark.conf.set(f"{registry}.warehouse", f"{folder}/registry")'
+        ),
+        holds=(
+            # The copy begins with the version before the rollback.
+            'sorted(row.id for row in spark.table("registry.db.copy").collect()) == [1, 3] '
+            'and [row.id for row in spark.table("lite.db.t").collect()] == [1]'
+        ),
+    ),
     "pushdown": SetUp(
         before={
             "SELECT count(*), count(id), min(ts), max(ts) FROM db.t;": (
@@ -120,6 +151,45 @@ SET_UPS = {
                 "PARTITIONED BY (region, day); INSERT INTO db.t VALUES (5, now(), 'r', current_date())"
             ),
         },
+    ),
+    "reference": SetUp(
+        before={
+            "SELECT * FROM db.t VERSION AS OF 5781947118336215154;      -- a snapshot": (
+                "CREATE TABLE db.t (id INT NOT NULL, ts TIMESTAMP, category STRING, price INT, customer STRING, "
+                "email STRING, address STRUCT<street: STRING NOT NULL> NOT NULL);"
+                "INSERT INTO db.t VALUES (1, now(), 'c', 2, 'Ada', 'e', struct('s')); ALTER TABLE db.t CREATE TAG v1"
+            ),
+            "ALTER TABLE t ADD PARTITION FIELD bucket(16, id);": "ALTER TABLE t DROP TAG v1; CREATE TABLE s (id INT)",
+            'df.writeTo("lite.db.t").option("merge-schema", "true").append()': (
+                "ALTER TABLE t SET TBLPROPERTIES ('write.spark.accept-any-schema' = 'true')"
+            ),
+        },
+        replaced={
+            **_ID,
+            "2024-06-01 12:00:00": "committed + timedelta(milliseconds=1)",
+            "1717243200": "int(committed.timestamp()) + 1",
+            "/data/t": 'Table(spark, "lite.db.t").location.removeprefix("file:")',
+            "VERSION 42": 'f"VERSION {first}"',
+            "'db.t', 42": "f\"'db.t', {first}\"",
+        },
+        values=(
+            "from datetime import timedelta\n"
+            'committed = list(Table(spark, "lite.db.t").snapshots())[0].committed_at\n' + _FIRST + "\n"
+            'df = spark.sql("SELECT *, 5 AS extra FROM db.t")\n'
+            'spark.sql("CREATE TABLE shop.broken AS SELECT 1 AS id")\n'
+            'broken = Table(spark, "lite.shop.broken").files().first().path\n'
+            'Path(broken.removeprefix("file:")).write_bytes(b"PAR1")'
+        ),
+        holds='{row.extra for row in spark.table("lite.db.t").collect()} == {None, 5}',
+    ),
+    "reports": SetUp(
+        before={
+            "from pyspark_iceberg import Table": (
+                "CREATE TABLE db.events (id INT); INSERT INTO db.events VALUES (1); "
+                "ALTER TABLE db.events CREATE TAG first; INSERT INTO db.events VALUES (2)"
+            ),
+        },
+        holds='(folder / "report.html").exists() and (folder / "growth.png").exists()',
     ),
     "row-changes": SetUp(
         before={
@@ -184,14 +254,11 @@ SET_UPS = {
     ),
 }
 
-# Pages with code that does not run as a whole, with the reasons.
-NOT_RUN = {
-    "catalogs/jdbc.md": "its settings name a server of PostgreSQL",
-    "catalogs/rest.md": "its settings name a server of a REST catalog",
-    "encryption.md": "its catalog needs a key store",
-    "procedures.md": "its examples name ids of snapshots and files; ProcedureScenarios run calls of all procedures",
+# Pages with code that this module does not run, with the tests that run it.
+RUN_ELSEWHERE = {
+    "catalogs/jdbc.md": "test_page_services.py runs it with PostgreSQL",
+    "catalogs/rest.md": "test_page_services.py runs it with a REST server",
+    "encryption.md": "test_page_services.py runs it with a key store",
     "python.md": "test_docs.py runs it",
-    "reference.md": "its examples are for different tables, which it does not create",
-    "reports.md": "its plots need a table with a history; test_reports.py tests them",
     "spark-checklist.md": "DocumentedCodeSuite and the SQL scenarios run its code",
 }

@@ -26,8 +26,8 @@ trait TableStorageCalls {
   def storedLength(path: String): Option[Long] = change(table => (table, table.io.info(path).map(_.length)))
 
   /**
-   * Returns the row id that the next added row gets. All row ids of the table are lower (spec: `next-row-id`). Absent in
-   * format versions 1 and 2, which have no row ids.
+   * Returns the row id that the next added row gets. All row ids of the table are lower (spec: `next-row-id`). It is
+   * absent in format versions 1 and 2, which have no row ids.
    */
   def nextRowId(): Option[Long] = change { table =>
     (table, Some(table.metadata.nextRowId).filter(_ => table.metadata.formatVersion >= FormatVersion.V3))
