@@ -74,9 +74,22 @@ object MetricsRules extends RuleBook("metrics", "Metrics of files") {
   val variantFilters: Rule = rule(
     "variant-filters",
     "Metadata (adopted version 3)",
-    "A filter on a part of variants skips files by the bounds of the part, and row groups by the statistics of its " +
-      "typed column, if the cast of the filter preserves the order of the values."
-  )("spec/file/VariantBounds.scala", "spec/expr/VariantPart.scala", "core/data/parquet/shred/RowGroupParts.scala")
+    "A filter of a query or a statement on a part of variants skips files by the bounds of the part, and row groups " +
+      "by the statistics of its typed column, if the cast of the filter preserves the order of the values."
+  )(
+    "spec/file/VariantBounds.scala",
+    "spec/expr/VariantPart.scala",
+    "core/data/parquet/shred/RowGroupParts.scala",
+    "spark/rules/VariantCondition.scala",
+    "spark/rules/RewriteFunctionsToRanges.scala"
+  )
+
+  val variantConflicts: Rule = rule(
+    "variant-conflicts",
+    "Metadata (adopted version 3)",
+    "A statement with a condition on a part of variants conflicts with each concurrently added file whose bounds do " +
+      "not exclude matching rows, also if the file has no bounds of the part."
+  )("core/table/action/RowFilter.scala")
 
   val spatialBounds: Rule = rule(
     "spatial-bounds",

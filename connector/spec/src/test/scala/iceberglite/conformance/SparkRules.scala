@@ -72,7 +72,7 @@ object SparkRules extends RuleBook("spark", "Spark") {
     "variant-parts-read",
     "Semi-structured Types",
     "A query that uses only parts of shredded variants reads only the columns of these parts."
-  )("spark/rules/PruneVariants.scala", "spark/read/parquet/VariantProjection.scala")
+  )("spark/rules/PruneVariants.scala", "spark/rules/VariantUses.scala", "spark/read/parquet/VariantProjection.scala")
 
   val filtersOnEveryType: Rule = rule(
     "filters-on-every-type",

@@ -196,10 +196,9 @@ final private[iceberglite] class IcebergScan(
   }
 
   private def describedParts: Option[String] = {
-    val paths = for {
-      field <- columns
-      path <- scanColumns.parts.get(field.id).toVector.flatten.map(_.toString).sorted
-    } yield s"${field.name}: $path"
+    val paths = scanColumns.parts.toVector.flatMap { case (id, paths) =>
+      paths.toVector.map(path => s"${files.schema.names(id)}: $path")
+    }.sorted
     if (paths.isEmpty) None else Some(paths.mkString("parts=", ", ", ""))
   }
 

@@ -1,7 +1,7 @@
 package iceberglite.spark.rules
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan}
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, ReplaceData, WriteDelta}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.catalyst.trees.TreePattern.FILTER
@@ -9,6 +9,7 @@ import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 import org.apache.spark.sql.types.{DateType, StringType}
 import org.apache.spark.unsafe.types.UTF8String
 
+import iceberglite.spark.rowlevel.{CopyOnWriteOperation, MergeOnReadOperation}
 import iceberglite.spark.table.SparkTable
 
 /**
@@ -19,18 +20,42 @@ import iceberglite.spark.table.SparkTable
  * A filter on a column replaces the original filter only if it is true, false and null for the same values. If there is
  * no such filter, for example because clocks are set back near one of the bounds, the original filter remains, and a
  * wider range is added to it.
+ *
+ * The rule also applies to the conditions of DELETE, UPDATE and MERGE, so that these statements skip the same files as
+ * queries.
  */
 private[iceberglite] object RewriteFunctionsToRanges extends Rule[LogicalPlan] {
 
   /** Marks conditions whose range has already been added. */
   private val HasRange = TreeNodeTag[Unit]("iceberglite.ranged")
 
-  override def apply(plan: LogicalPlan): LogicalPlan = plan.transformWithPruning(_.containsPattern(FILTER)) {
-    case filter @ Filter(condition, relation: DataSourceV2Relation)
-        if relation.table.isInstanceOf[SparkTable] && condition.deterministic =>
-      val withRanges = conjuncts(condition).flatMap(withRange).reduceLeft(And)
-      if (withRanges.fastEquals(condition)) filter else filter.copy(condition = withRanges)
+  override def apply(plan: LogicalPlan): LogicalPlan =
+    inFilters(ofStatement(plan))(_.table.isInstanceOf[SparkTable])
+
+  /** Adds ranges to the condition with which Spark plans the scan of a statement that changes rows. */
+  private def ofStatement(plan: LogicalPlan): LogicalPlan = plan match {
+    // This condition selects the files of copy-on-write. The filter of the query selects the rows to keep.
+    case write: ReplaceData if write.operation.isInstanceOf[CopyOnWriteOperation] =>
+      write.copy(condition = withRanges(write.condition))
+    case write @ WriteDelta(table: DataSourceV2Relation, _, query, _, _, _)
+        if write.operation.isInstanceOf[MergeOnReadOperation] =>
+      write.copy(query = inFilters(query)(_.table eq table.table))
+    case other => other
   }
+
+  /** Adds ranges to the conditions of filters that are directly above certain relations. */
+  private def inFilters(plan: LogicalPlan)(isRead: DataSourceV2Relation => Boolean): LogicalPlan =
+    plan.transformWithPruning(_.containsPattern(FILTER)) {
+      case filter @ Filter(condition, relation: DataSourceV2Relation) if isRead(relation) =>
+        filter.copy(condition = withRanges(condition))
+    }
+
+  private def withRanges(condition: Expression): Expression =
+    if (!condition.deterministic) condition
+    else {
+      val result = conjuncts(condition).flatMap(withRange).reduceLeft(And)
+      if (result.fastEquals(condition)) condition else result
+    }
 
   private def conjuncts(e: Expression): Seq[Expression] = e match {
     case And(l, r) => conjuncts(l) ++ conjuncts(r)

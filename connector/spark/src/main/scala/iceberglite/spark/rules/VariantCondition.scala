@@ -4,6 +4,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
+import iceberglite.spark.convert.VariantsAsJson
 import iceberglite.spark.function.{VariantGet, VariantPartFunction}
 
 /** A condition on a part of a variant: `system.variant_get(v, '$.a.b', 'int') = 5`. */
@@ -28,8 +29,17 @@ private[rules] object VariantCondition {
   /** A part of a column of a type whose bounds may be known. */
   private object Part {
     def unapply(e: Expression): Option[Expression] = e match {
-      case get @ VariantGet(PushableColumn(column), _, Some(t), _, _) if isOrdered(t) =>
+      case get @ VariantGet(VariantColumn(column), _, Some(t), _, _) if isOrdered(t) =>
         VariantPartFunction.of(column, get)
+      case _ => None
+    }
+  }
+
+  /** A column or a field of a struct. In statements that change rows, it is converted to JSON text. */
+  private object VariantColumn {
+    def unapply(e: Expression): Option[Expression] = e match {
+      case PushableColumn(column) => Some(column)
+      case VariantsAsJson(PushableColumn(column), _) => Some(column)
       case _ => None
     }
   }

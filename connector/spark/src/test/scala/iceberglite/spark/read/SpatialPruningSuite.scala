@@ -119,6 +119,36 @@ class SpatialPruningSuite extends AnyFunSuite with JavaTables with WriteFixture 
     assert(ids(two, table) == Seq(9L))
   }
 
+  test("EXPLAIN shows the box and how many files it leaves, also for statements", SparkRules.spatialFunctions) {
+    for (mode <- Seq("copy-on-write", "merge-on-read")) {
+      val table = newTable()
+      sql(s"CREATE TABLE $table (id BIGINT, g GEOMETRY) USING iceberg TBLPROPERTIES ('format-version' = '3', " +
+        s"'write.delete.mode' = '$mode', 'write.update.mode' = '$mode')")
+      (0 until 4).foreach(i => sql(s"INSERT INTO $table VALUES ($i, $functions.st_point($i, $i))"))
+      def explained(statement: String, format: String = "") = rows(s"EXPLAIN $format $statement").head.getString(0)
+      val condition = s"$functions.st_intersects(g, $functions.st_box(2.5, 0, 5, 9))"
+      val scan = s"iceberg-lite $table \\(snapshot \\d+\\) \\[filters=(g IS NOT NULL AND )?" +
+        "g INTERSECTS BOX\\(2\\.5 0\\.0, 5\\.0 9\\.0\\), files=1 of 4, manifests=\\d of 4, tasks=1\\]"
+      for {
+        statement <- Seq(
+          s"SELECT id FROM $table WHERE $condition",
+          s"DELETE FROM $table WHERE $condition",
+          s"UPDATE $table SET id = 7 WHERE $condition"
+        )
+        text = explained(statement)
+      } assert(scan.r.findFirstIn(text).isDefined, text)
+      val formatted = explained(s"SELECT id FROM $table WHERE $condition", "FORMATTED")
+      assert(scan.r.findFirstIn(formatted).isDefined, formatted)
+      val other = explained(s"SELECT id FROM $table WHERE NOT $condition")
+      assert(other.contains("files=4 of 4") && !other.contains("INTERSECTS"), other)
+      val or = explained(s"SELECT id FROM $table WHERE $condition OR id = 0")
+      assert(or.contains("filters=(id = 0 OR g INTERSECTS BOX(2.5 0.0, 5.0 9.0)), files=2 of 4"), or)
+      sql(s"UPDATE $table SET id = 7 WHERE $condition")
+      sql(s"DELETE FROM $table WHERE $functions.st_intersects($functions.st_point(1, 1), g)")
+      assert(ids("true", table) == Seq(0L, 2L, 7L))
+    }
+  }
+
   test("a filter with OR tests each row once, and a constant is the second argument of the function") {
     val table = newTable()
     sql(s"CREATE TABLE $table (id BIGINT, g GEOMETRY) USING iceberg TBLPROPERTIES ('format-version' = '3')")

@@ -84,7 +84,8 @@ trait StatementFixture extends WriteFixture { self: Suite =>
       ).commit()
     }
 
-  private def dataFilesAt(table: Table, snapshot: Option[Snapshot]): Vector[ContentFile] = {
+  /** Returns the live data files of a snapshot. */
+  protected def dataFilesAt(table: Table, snapshot: Option[Snapshot]): Vector[ContentFile] = {
     val tree = new TreeReader(table.io, table.metadata)
     snapshot.toVector.flatMap(tree.manifests).flatMap(tree.entries(_).toVector)
       .filter(_.isLive).map(_.file).filter(_.content == Content.Data)
