@@ -39,21 +39,23 @@ class EncryptedSecrecySuite extends AnyFunSuite with EncryptedFixture {
       }
     } catch { case NonFatal(e) => texts.record(s"error of $statement", traceOf(e)) }
 
-  private def directory(t: String): Path = EncryptedSession.warehouse.resolve(ns).resolve(t.split('.').last)
-
   private def create(format: String, mode: String, version: Int): String = {
     val t = newTable(format, "enc")
     run(
-      s"CREATE TABLE $t (id BIGINT, secret STRING) USING iceberg TBLPROPERTIES ('format-version' = '$version', " +
-        s"'encryption.key-id' = 'master', 'write.format.default' = '$format', 'write.delete.mode' = '$mode', " +
-        s"'write.update.mode' = '$mode', 'write.merge.mode' = '$mode')"
+      s"CREATE TABLE $t (id BIGINT, secret STRING, v VARIANT, g GEOMETRY) USING iceberg TBLPROPERTIES (" +
+        s"'format-version' = '$version', 'encryption.key-id' = 'master', 'write.format.default' = '$format', " +
+        s"'write.delete.mode' = '$mode', 'write.update.mode' = '$mode', 'write.merge.mode' = '$mode', " +
+        "'write.parquet.shred-variants' = 'true')"
     )
     t
   }
 
+  private val f = "enc.system"
+
   private def change(t: String): Unit = {
     run(
-      s"INSERT INTO $t SELECT id, concat(translate('Trurvzavf', 'Trurvzavf', 'Geheimnis'), 'ABC', id) FROM range(100)"
+      s"INSERT INTO $t SELECT id, s, $f.to_variant(named_struct('s', s, 'n', id)), $f.st_point(id, 1) " +
+        "FROM (SELECT id, concat(translate('Trurvzavf', 'Trurvzavf', 'Geheimnis'), 'ABC', id) AS s FROM range(100))"
     )
     run(s"UPDATE $t SET secret = concat(secret, '-u') WHERE id % 7 = 1")
     run(s"DELETE FROM $t WHERE id % 10 = 1")
@@ -61,6 +63,7 @@ class EncryptedSecrecySuite extends AnyFunSuite with EncryptedFixture {
     upsert(t)
     run(s"SELECT count(secret), max(id) FROM $t WHERE id > 5")
     run(s"SELECT secret FROM $t WHERE id < 5 ORDER BY secret")
+    run(s"SELECT $f.variant_get(v, '$$.s', 'string') FROM $t WHERE $f.variant_get(v, '$$.n', 'int') = 3")
     val name = t.stripPrefix("enc.")
     run(s"CALL enc.system.convert_equality_deletes('$name')")
     run(s"CALL enc.system.create_changelog_view(table => '$name', changelog_view => 'changes_of_secrets')")

@@ -42,19 +42,7 @@ class EncryptedStatementsSuite extends AnyFunSuite with EncryptedFixture {
   private def insert(t: String, from: Int, to: Int): Unit =
     sql(s"INSERT INTO $t SELECT id, concat('name-', id), CAST(id % 2 AS INT) FROM range($from, $to)")
 
-  private def inCatalog(t: String): String = t.stripPrefix("enc.")
-
   private def ids(t: String): Seq[Long] = rows(s"SELECT id FROM $t ORDER BY id").map(_.getLong(0))
-
-  private def directory(t: String): Path = EncryptedSession.warehouse.resolve(ns).resolve(t.split('.').last)
-
-  /** Checks that each file of a table except its metadata files is encrypted. */
-  private def assertEncrypted(t: String): Unit = FilesBelow.withoutHints(directory(t)).foreach { file =>
-    val name = file.getFileName.toString
-    val magic = new String(Files.readAllBytes(file).take(4), ISO_8859_1)
-    val isPlain = name.endsWith(".metadata.json") || name.startsWith("version-hint") || name.endsWith(".crc")
-    assert(isPlain || Set("PARE", "AGS1")(magic), s"$file begins with $magic")
-  }
 
   for {
     (format, version) <- Seq("parquet" -> 3, "orc" -> 3, "avro" -> 3, "parquet" -> 4)
