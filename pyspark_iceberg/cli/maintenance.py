@@ -130,12 +130,19 @@ def _with_progress(context: typer.Context, name: str) -> Iterator[Table]:
 
 
 def _write_result(title: str, result: Any, json: bool) -> None:
-    values: dict[str, object] = result._asdict()
+    values = {key: _named(value) for key, value in result._asdict().items()}
     if json:
         write_json(values)
     else:
         shown = {key: value for key, value in values.items() if value is not None and value != []}
         write_pairs(title, {_words(key): _text(key, value) for key, value in shown.items()})
+
+
+def _named(value: object) -> object:
+    """Convert the rows of a list, such as the groups of a compaction, to dictionaries, so that JSON has their names."""
+    from pyspark.sql import Row
+
+    return [row.asDict() if isinstance(row, Row) else row for row in value] if isinstance(value, list) else value
 
 
 def _words(name: str) -> str:
@@ -145,4 +152,8 @@ def _words(name: str) -> str:
 def _text(name: str, value: object) -> object:
     if isinstance(value, int) and "bytes" in name:
         return size(value)
-    return ", ".join(map(str, value)) if isinstance(value, Sequence) and not isinstance(value, str) else value
+    if not isinstance(value, Sequence) or isinstance(value, str):
+        return value
+    if any(isinstance(element, dict) for element in value):
+        return "\n".join(", ".join(f"{_words(k)} {_text(k, v)}" for k, v in row.items() if v != "") for row in value)
+    return ", ".join(map(str, value))

@@ -153,7 +153,12 @@ def test_compact_and_expire_change_a_table_and_maintain_shows_a_plan(run: Any, s
     for i in range(3):
         spark.sql(f"INSERT INTO {table} SELECT {i}")
     assert run("compact", table, "--all", "--dry-run", "--json")["rewritten_data_files_count"] == 3
-    assert run("compact", table, "--all", "--json")["added_data_files_count"] == 1
+    compacted = run("compact", table, "--all", "--json")
+    assert compacted["added_data_files_count"] == 1
+    assert [group["files_count"] for group in compacted["file_groups"]] == [3]
+    shown = run("compact", table, "--all")
+    assert re.search(r"file groups +files 1, bytes [\d.]+ k?B, reason all files are rewritten", shown)
+    assert "Row(" not in shown
     assert len(list(Table(spark, table).files())) == 1
     run("expire", table, "--older-than", "2100-01-01T00:00:00", "--retain-last", "1")
     assert len(list(Table(spark, table).snapshots())) == 1
