@@ -187,12 +187,13 @@ class DeletePlanSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   private def table(snapshot: Snapshot, version: FormatVersion): TestTable = {
-    val t = new TestTable(schema, specs)
+    val t = new TestTable(schema, specs, FormatVersion.V2)
     (snapshot.data.map(_.commit) ++ snapshot.deletes.map(_.commit)).distinct.sorted.foreach { n =>
       if (version >= FormatVersion.V3 && n >= upgrade) t.metadata = t.metadata.edited(formatVersion = version)
       val files = snapshot.data.filter(_.commit == n).map(_.file) ++ snapshot.deletes.filter(_.commit == n).map(_.file)
       t.append(files: _*)
     }
+    if (version == FormatVersion.V2) t.upgrade()
     t
   }
 
