@@ -1,6 +1,7 @@
 """Compare streaming reads and writes with those of Apache Iceberg.
 
-Each connector, in a process of its own:
+First, a process runs micro-batches with Spark's sink `noop`, which writes nothing. Their times are the part of Spark in
+the times of a connector. Then each connector, in a process of its own:
 
 - writes a stream of many micro-batches: the times of a trigger and of its write, and the mean time of the last tenth of
   the triggers divided by that of the first tenth;
@@ -31,9 +32,10 @@ import engines
 from engines import Engine
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
+from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 WARM_UP = 5
-PARTS = ["write", "poll", "backlog", "files"]
+PARTS = ["noop", "write", "poll", "backlog", "files"]
 CONF = {
     "spark.sql.shuffle.partitions": "2",
     # Without this setting, Spark reports a trigger that finds nothing only every 10 seconds.
@@ -57,9 +59,16 @@ def main() -> None:
     if "write" not in args.parts and {"poll", "backlog"} & set(args.parts):
         parser.error("poll and backlog need write")
     results = {}
+    spark_alone: dict[str, float] = {}
+    if "noop" in args.parts:
+        ours = next(engine for engine in engines.of(args) if engine.name == engines.OURS)
+        with tempfile.TemporaryDirectory() as directory, engines.new_process() as pool:
+            spark_alone = pool.apply(write_nothing, (ours, Path(directory), args))
     for engine in engines.of(args):
         with tempfile.TemporaryDirectory() as directory, engines.new_process() as pool:
             results[engine.name] = pool.apply(run, (engine, Path(directory), args))
+    for name, value in spark_alone.items():
+        print(f"{name:42} {value:10.2f}")
     peer = results.get(engines.PEER)
     for name, value in results[engines.OURS].items():
         # Spark reports whole milliseconds, so a time may be 0.
@@ -79,17 +88,36 @@ def run(engine: Engine, directory: Path, args: argparse.Namespace) -> dict[str, 
         "backlog": lambda: read_backlog(spark, args.batches, checkpoints / "backlog"),
         "files": lambda: read_files(spark, args.files, args.rows, checkpoints),
     }
-    return {name: value for part in PARTS if part in args.parts for name, value in parts[part]().items()}
+    return {name: value for part in parts if part in args.parts for name, value in parts[part]().items()}
+
+
+def micro_batches(spark: SparkSession, checkpoint: Path) -> DataStreamWriter:
+    """Return a stream of micro-batches of 100 rows, without its sink."""
+    source = spark.readStream.format("rate-micro-batch").option("rowsPerBatch", 100).option("numPartitions", 1).load()
+    return source.writeStream.option("checkpointLocation", str(checkpoint)).trigger(processingTime="0 seconds")
+
+
+def finished(query: StreamingQuery, batches: int) -> list[dict[str, Any]]:
+    """Wait for a number of micro-batches, and return the progress of those after the warm-up."""
+    wait(query, lambda: (query.lastProgress or {"batchId": 0})["batchId"] >= batches - 1)
+    return [p for p in query.recentProgress if p["numInputRows"] > 0][WARM_UP:]
+
+
+def write_nothing(engine: Engine, directory: Path, args: argparse.Namespace) -> dict[str, float]:
+    """Run at most 200 micro-batches with the sink `noop`. More of them would not change the median."""
+    spark = engines.session(engine, directory / "warehouse", args.memory, CONF)
+    query = micro_batches(spark, directory / "checkpoint").format("noop").start()
+    progress = finished(query, min(args.batches, 200))
+    return {
+        "noop: trigger, ms": statistics.median(p["durationMs"]["triggerExecution"] for p in progress),
+        "noop: addBatch, ms": statistics.median(p["durationMs"]["addBatch"] for p in progress),
+    }
 
 
 def write(spark: SparkSession, batches: int, checkpoint: Path) -> dict[str, float]:
-    """Write micro-batches of 100 rows, each of which is one commit."""
+    """Write micro-batches, each of which is one commit."""
     spark.sql("CREATE TABLE c.db.commits (timestamp TIMESTAMP, value BIGINT) USING iceberg")
-    source = spark.readStream.format("rate-micro-batch").option("rowsPerBatch", 100).option("numPartitions", 1).load()
-    writer = source.writeStream.option("checkpointLocation", str(checkpoint)).trigger(processingTime="0 seconds")
-    query = writer.toTable("c.db.commits")
-    wait(query, lambda: (query.lastProgress or {"batchId": 0})["batchId"] >= batches - 1)
-    progress = [p for p in query.recentProgress if p["numInputRows"] > 0][WARM_UP:]
+    progress = finished(micro_batches(spark, checkpoint).toTable("c.db.commits"), batches)
     triggers = [p["durationMs"]["triggerExecution"] for p in progress]
     tenth = max(1, len(triggers) // 10)
     count, distinct = spark.table("c.db.commits").selectExpr("count(*)", "count(distinct value)").collect()[0]

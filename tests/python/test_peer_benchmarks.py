@@ -64,6 +64,9 @@ def test_streams_are_measured_in_both_connectors(tmp_path: Path) -> None:
     assert completed.returncode == 0, completed.stdout[-4000:] + completed.stderr[-2000:]
     lines = [line for line in completed.stdout.splitlines() if line.startswith(("write", "poll", "backlog", "files"))]
     assert {line.split(":")[0] for line in lines} == {"write", "poll", "backlog", "files"}
+    nothing = [line for line in completed.stdout.splitlines() if line.startswith("noop")]
+    assert len(nothing) == 2
+    assert all(float(line.split()[-1]) > 0 for line in nothing)
     for line in lines:
         value, peer, _ = map(float, line.rsplit(maxsplit=3)[1:])
         # Spark reports whole milliseconds, and a planned micro-batch takes less than one.

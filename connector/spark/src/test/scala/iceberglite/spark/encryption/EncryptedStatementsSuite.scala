@@ -11,7 +11,7 @@ import org.apache.spark.sql.functions.{col, lit}
 import org.apache.spark.sql.streaming.Trigger
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.FilesBelow
+import iceberglite.{FilesBelow, Sampling}
 import iceberglite.spark.{SharedSession, SparkCatalog}
 import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError.Unsupported
@@ -48,7 +48,10 @@ class EncryptedStatementsSuite extends AnyFunSuite with EncryptedFixture {
     (format, version) <- Seq("parquet" -> 3, "orc" -> 3, "avro" -> 3, "parquet" -> 4)
     mode <- Seq("copy-on-write", "merge-on-read")
   }
-    test(s"statements on an encrypted table have the expected results: version $version, $format, $mode") {
+    test(
+      s"statements on an encrypted table have the expected results: version $version, $format, $mode",
+      Sampling.slowUnless(format == "parquet" && version == 3): _*
+    ) {
       val t = create(format, mode, version = version)
       insert(t, 0, 100)
       assert(ids(t) == (0L until 100L))
@@ -220,7 +223,10 @@ class EncryptedStatementsSuite extends AnyFunSuite with EncryptedFixture {
     FilesBelow.of(directory(t)).toSeq.filter(f => f.toString.contains("/data/") && !f.toString.endsWith(".crc"))
 
   for (format <- Seq("parquet", "orc", "avro"))
-    test(s"damaged, truncated and swapped files cause one error that names the file: $format") {
+    test(
+      s"damaged, truncated and swapped files cause one error that names the file: $format",
+      Sampling.slowUnless(format == "parquet"): _*
+    ) {
       val t = create(format)
       insert(t, 0, 1000)
       insert(t, 1000, 2000)

@@ -134,7 +134,10 @@ class VariantStatementsSuite extends AnyFunSuite with VariantQueries with Statem
   }
 
   for (mode <- Seq("copy-on-write", "merge-on-read"))
-    test(s"a statement conflicts with all commits that may add matching rows ($mode)", MetricsRules.variantConflicts) {
+    test(
+      s"a statement conflicts with all commits that may add matching rows ($mode)",
+      MetricsRules.variantConflicts +: Sampling.slowUnless(mode == "merge-on-read"): _*
+    ) {
       val change = if (mode == "merge-on-read") "UPDATE %t SET id = -1" else "DELETE FROM %t"
       val conflict = conflicts(mode, s"$change WHERE $part = 15") _
       assert(!conflict(Seq(variant(100), variant(101)))(Nil))
