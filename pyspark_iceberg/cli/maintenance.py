@@ -155,5 +155,6 @@ def _text(name: str, value: object) -> object:
     if not isinstance(value, Sequence) or isinstance(value, str):
         return value
     if any(isinstance(element, dict) for element in value):
-        return "\n".join(", ".join(f"{_words(k)} {_text(k, v)}" for k, v in row.items() if v != "") for row in value)
+        shown = ({name: v for name, v in row.items() if v not in (None, "")} for row in value)
+        return "\n".join(", ".join(f"{_words(k)} {_text(k, v)}" for k, v in row.items()) for row in shown)
     return ", ".join(map(str, value))

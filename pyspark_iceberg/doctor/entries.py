@@ -16,8 +16,11 @@ if TYPE_CHECKING:
 
     from pyspark_iceberg.table import Table
 
-_REWRITE = "INSERT OVERWRITE {table} SELECT * FROM {table} writes the rows again with new row ids"
 _ROLL_BACK = "Roll back to a snapshot without this error: CALL system.rollback_to_snapshot({table}, <snapshot id>)"
+_NEW_ROW_IDS = (
+    ". Or write the rows again with new row ids, if no other check finds an error and the table has no variants, whose "
+    "values would be converted: INSERT OVERWRITE {table} SELECT * FROM {table}"
+)
 
 
 def check_sequence_numbers(table: Table) -> Result:
@@ -69,14 +72,22 @@ def check_duplicates(table: Table) -> Result:
 def check_row_ids(table: Table) -> Result:
     """Check that the ranges of row ids of data files do not overlap, and are below the next row id of the table."""
     name = "row ids"
-    following = java_table(table).nextRowId()
-    if following.isEmpty():
+    if java_table(table).nextRowId().isEmpty():
         return outcome(name, "not in this format version", [])
-    next_id = int(following.get())
     data_files = table.metadata("data_files").where("first_row_id IS NOT NULL")
-    ranges = data_files.select(
-        "file_path", "first_row_id", (F.col("first_row_id") + F.col("record_count")).alias("end")
-    )
+    # An entry that repeats a file inherits other row ids than the first one. The check for duplicates reports it.
+    first, records = F.min("first_row_id").alias("first_row_id"), F.max("record_count").alias("records")
+    ranges = data_files.groupBy("file_path").agg(first, records)
+    ranges = ranges.select("file_path", "first_row_id", (F.col("first_row_id") + F.col("records")).alias("end")).cache()
+    try:
+        ranges.count()
+        # The number is read after the files. It only grows, so it is not too low if another writer commits meanwhile.
+        return _compared(table, name, ranges, int(java_table(table).nextRowId().get()))
+    finally:
+        ranges.unpersist()
+
+
+def _compared(table: Table, name: str, ranges: DataFrame, next_id: int) -> Result:
     window = Window.orderBy("first_row_id", "end").rowsBetween(Window.unboundedPreceding, -1)
     overlaps = ranges.withColumn("before", F.max("end").over(window)).where("before > first_row_id").collect()
     beyond = ranges.where(F.col("end") > next_id).orderBy("first_row_id", "file_path").collect()
@@ -89,7 +100,7 @@ def check_row_ids(table: Table) -> Result:
             f"{row['file_path']}: row ids {row['first_row_id']} to {row['end'] - 1}" for row in beyond
         ],
     }
-    repair = _REWRITE.format(table=table.name)
+    repair = _ROLL_BACK.format(table=literal(table.name)) + _NEW_ROW_IDS.format(table=table.name)
     findings = [Finding(name, "error", text, repair, files[:EXAMPLES]) for text, files in found.items() if files]
     return outcome(name, f"ranges of all data files, next-row-id {next_id}", findings)
 

@@ -20,9 +20,10 @@ _RESTORE = (
     "Restore these files from a backup. Otherwise roll back to a snapshot that does not need them: "
     "CALL system.rollback_to_snapshot({table}, <snapshot id>)"
 )
-_RECOMPUTE = (
-    "CREATE OR REPLACE TABLE {table} AS SELECT * FROM {table}, with the partitioning and the properties of the table, "
-    "computes them again"
+_TOTALS = (
+    "Nothing has to be repaired: queries do not use these totals as counts. They are computed anew only if the table "
+    "is replaced (CREATE OR REPLACE TABLE). Do not replace it for this reason: its streams would fail, and its columns "
+    "would get the types of Spark"
 )
 
 
@@ -87,8 +88,7 @@ def check_totals(table: Table) -> Result:
         "used to estimate sizes for joins and to count deleted rows, and other programs may show them. New snapshots "
         "have the same differences"
     )
-    repair = _RECOMPUTE.format(table=table.name)
-    findings = [Finding(name, "warning", message, repair, differences[:EXAMPLES])] if differences else []
+    findings = [Finding(name, "warning", message, _TOTALS, differences[:EXAMPLES])] if differences else []
     return outcome(name, "summary of the current snapshot", findings)
 
 

@@ -130,7 +130,7 @@ SET_UPS = {
         },
         values=(
             "from datetime import timedelta\n"
-            'committed = list(Table(spark, "lite.db.t").snapshots())[0].committed_at\n' + _FIRST + "\n"
+            'committed = list(Table(spark, "lite.db.t").snapshots())[0].committed_at.astimezone()\n' + _FIRST + "\n"
             # File-system catalogs do not register tables.
             'registry = "spark.sql.catalog.registry"\n'
             'spark.conf.set(registry, "iceberglite.spark.SparkCatalog")\n'
@@ -174,7 +174,7 @@ SET_UPS = {
         },
         values=(
             "from datetime import timedelta\n"
-            'committed = list(Table(spark, "lite.db.t").snapshots())[0].committed_at\n' + _FIRST + "\n"
+            'committed = list(Table(spark, "lite.db.t").snapshots())[0].committed_at.astimezone()\n' + _FIRST + "\n"
             'df = spark.sql("SELECT *, 5 AS extra FROM db.t")\n'
             'spark.sql("CREATE TABLE shop.broken AS SELECT 1 AS id")\n'
             'broken = Table(spark, "lite.shop.broken").files().first().path\n'

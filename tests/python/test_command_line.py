@@ -18,6 +18,7 @@ from pyspark.sql import SparkSession
 from typer.testing import CliRunner
 
 from pyspark_iceberg import Table
+from pyspark_iceberg.cli import maintenance
 from pyspark_iceberg.cli.app import app
 from pyspark_iceberg.cli.context import Catalog
 from pyspark_iceberg.metadata.settings import CatalogSettings, catalog_settings
@@ -146,6 +147,10 @@ def test_errors_have_no_traceback_and_a_documented_exit_code(run: Any, events: T
         assert "Error: " in output
         assert "Traceback" not in output
     assert "KEY=VALUE" in re.sub(r"\s+", " ", run("--property", "x", "tables", code=2))
+
+
+def test_a_group_of_files_of_an_older_partition_spec_is_shown_without_a_partition() -> None:
+    assert maintenance._text("file_groups", [{"partition": None, "files_count": 2}]) == "files 2"
 
 
 def test_compact_and_expire_change_a_table_and_maintain_shows_a_plan(run: Any, spark: SparkSession, table: str) -> None:

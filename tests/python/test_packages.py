@@ -55,7 +55,8 @@ def settings(tmp_path: Path) -> Path:
 
 def offline(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
     """Run a command whose JVM has no network except the machine itself."""
-    options = f"{os.environ.get('SPARK_SUBMIT_OPTS', '')} {NO_NETWORK}"
+    # Spark also searches the Maven repository in the home directory.
+    options = f"{os.environ.get('SPARK_SUBMIT_OPTS', '')} {NO_NETWORK} -Duser.home={folder}"
     environment = {**os.environ, "SPARK_SUBMIT_OPTS": options}
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
 

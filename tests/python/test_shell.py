@@ -48,13 +48,17 @@ def test_statements_of_standard_input_show_only_what_they_print(shell: Any, tabl
     assert done.output == f"{ROWS}\n{table} __main__\n"
 
 
+def test_the_program_has_no_future_imports_of_the_shell(shell: Any) -> None:
+    assert shell("def f(x: int): ...\nprint(f.__annotations__['x'] is int)\n").output == "True\n"
+
+
 def test_the_first_wrong_statement_ends_the_program(shell: Any, spark: SparkSession, table: str) -> None:
     done = shell(f"{program(table)}{WRONG}\nTable(spark, '{table}').delete_all()\n")
     assert done.exit_code == 1
-    assert done.stdout.startswith(ROWS)
-    assert done.stderr.startswith("Error: [TABLE_OR_VIEW_NOT_FOUND] ")
-    assert "`tests`.`absent`" in done.stderr
-    assert "Traceback" not in done.stderr
+    assert done.output.startswith(ROWS)
+    assert "\nError: [TABLE_OR_VIEW_NOT_FOUND] " in done.output
+    assert "`tests`.`absent`" in done.output
+    assert "Traceback" not in done.output
     assert spark.table(table).count() == 2, "the statements after the wrong one must not run"
 
 

@@ -44,7 +44,7 @@ private[update] object TableExpressions {
       s"Cannot change table ${m.location}: its metadata has no expression for the partition field ${field.name} (id " +
         s"${field.fieldId}), neither in expressions nor in the property that copies them. Another writer, or the " +
         "server of the catalog, has dropped both, so that the partition values in the files of the table cannot be " +
-        "found. Register an earlier metadata file of the table, which has the expressions"
+        "found. Return the table to an earlier metadata file, which has the expressions (see Limits in docs/v4.md)"
     )
   }
 
