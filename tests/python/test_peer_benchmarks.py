@@ -55,6 +55,21 @@ def test_workloads_run_in_all_engines_with_the_same_results(tmp_path: Path) -> N
     assert {Path(line).stem for line in drawn.stdout.splitlines()} == {w.replace(" ", "-") for w in WORKLOADS}
 
 
+def test_the_documentation_shows_the_results_and_charts_of_a_run(peers: ModuleType) -> None:
+    import peer_charts
+
+    page = (ROOT / "docs" / "peer-benchmarks.md").read_text(encoding="utf-8")
+    document = json.loads((ROOT / "docs" / "peers" / "peers.json").read_text(encoding="utf-8"))
+    figures = document["medians_ms"]
+    assert document["problems"] == []
+    assert list(figures) == ENGINES
+    assert peers.table(ENGINES, figures) in page
+    for workload in peer_charts.workloads(figures):
+        chart = f"peers/{workload.replace(' ', '-')}.svg"
+        assert f"]({chart})" in page
+        assert (ROOT / "docs" / chart).exists()
+
+
 @pytest.mark.slow
 def test_streams_are_measured_in_both_connectors(tmp_path: Path) -> None:
     command = [sys.executable, str(BENCH / "streaming.py"), "--jar", ours(), "--peer", *jars("iceberg")]

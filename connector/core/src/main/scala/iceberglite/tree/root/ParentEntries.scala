@@ -43,10 +43,16 @@ private[root] object ParentEntries {
         )
     }
 
-  /** Returns the live entries of a root, without the deletion vectors of leaves that are not live any more. */
+  /**
+   * Returns the live entries of a root, without the deletion vectors of leaves that are not live any more. Delete leaves
+   * that apply only to such a leaf are carried over without this restriction.
+   */
   private def carriedOver(root: RootFiles): Vector[ContentEntry] = {
     val leaves = root.leaves.map(_.path).toSet
     root.root.filter(e => e.isLive && (e.content != EntryContent.ManifestVector || e.referencedFile.exists(leaves)))
+      .map(e =>
+        if (e.content == EntryContent.DeleteManifest) e.copy(referencedFile = e.referencedFile.filter(leaves)) else e
+      )
   }
 
   private def upgraded(

@@ -99,6 +99,19 @@ class RemovedLeavesSuite extends AnyFunSuite {
     assert(!table.files.reachable(new SeenParts).metadata.contains(leaf))
   }
 
+  test("a delete leaf that applied only to a removed leaf is carried over without this restriction") {
+    val table = new RootTable(ManifestSamples.schema, limits = RootLimits(maxInlineFiles = 1, foldShare = 1))
+    table.append("a", "b")
+    table.commit(Seq(TestTable.equalityDeletes("q"), TestTable.equalityDeletes("r")))
+    commit(table) { (root, id) =>
+      val leaf = root.find(_.content == EntryContent.DataManifest).get
+      root.map(e => if (e.content == EntryContent.DeleteManifest) e.copy(referencedFile = Some(leaf.location)) else e)
+        .map(e => if (e.location == leaf.location) deleted(e, id) else e)
+    }
+    table.append("e")
+    assert(table.root.filter(_.content == EntryContent.DeleteManifest).map(_.referencedFile) == Vector(None))
+  }
+
   test("a removed deletion vector of a leaf that is neither removed nor has a new vector violates I4") {
     val table = newTable()
     commit(table)((root, id) => root.map(e => if (isVector(e)) deleted(e, id) else e))

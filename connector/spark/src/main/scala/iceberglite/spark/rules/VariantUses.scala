@@ -60,14 +60,15 @@ final private[rules] case class VariantUses(
    *
    * @param sources the values that become the columns of the given ids; several columns may be made from one value
    */
-  def from(sources: Seq[(ExprId, ValuePlace)]): VariantUses =
-    sources.foldLeft(VariantUses.Unused) { case (all, (id, source)) =>
-      def place(value: ValuePlace) = source.copy(fields = source.fields ++ value.fields)
-      all ++ VariantUses(
-        complete.filter(_.column == id).map(place),
-        parts.collect { case (value, paths) if value.column == id => place(value) -> paths }
-      )
+  def from(sources: Seq[(ExprId, ValuePlace)]): VariantUses = {
+    val byColumn = sources.groupBy(_._1)
+    def placed(value: ValuePlace): Seq[ValuePlace] = byColumn.getOrElse(value.column, Nil).map {
+      case (_, source) => source.copy(fields = source.fields ++ value.fields)
     }
+    val placedParts = for ((value, paths) <- parts.toSeq; place <- placed(value))
+      yield VariantUses(Set.empty, Map(place -> paths))
+    placedParts.foldLeft(VariantUses(complete.flatMap(placed(_)), Map.empty))(_ ++ _)
+  }
 
   /** Returns the parts of a variant that are used; absent if its complete value is used or if no part is. */
   def partsOf(variant: ValuePlace): Option[Set[VariantPath]] =
@@ -85,6 +86,8 @@ private[rules] object VariantUses {
     case Part(value, path) => VariantUses(Set.empty, Map(value -> Set(path)))
     case IsNull(PlacedValue(_)) | IsNotNull(PlacedValue(_)) => Unused
     case PlacedValue(value) => VariantUses(Set(value), Map.empty)
+    // Only the key of the join is a value of the outer plan; the references also contain the whole column of the key.
+    case pruning: DynamicPruningSubquery => in(pruning.children)
     case _: SubqueryExpression => whole(e.references.toSeq) ++ in(e.children)
     case other => in(other.children)
   }

@@ -127,6 +127,10 @@ class VariantColumnsReadSuite extends AnyFunSuite with VariantQueries {
     val mixed = s"SELECT count(${part("w", "$.i")}) FROM (SELECT v AS w FROM $flatTable UNION ALL SELECT s.v FROM $t)"
     assert(rows(mixed) == rows(mixed.replace(t, plain)))
     assert(partsRead(read(mixed).plan) == Seq("v: $['i']", "s.v: $['i']"))
+    // The runtime filter of the join uses a field of the same struct.
+    val pruned = s"SELECT a.id, ${part("a.s.v", "$.i")} FROM $t a JOIN (SELECT /*+ BROADCAST */ id FROM $flatTable " +
+      "WHERE id < 5) b ON a.s.n = b.id"
+    assert(sorted(pruned) == sorted(pruned.replace(t, plain)) && partsRead(read(pruned).plan).contains("s.v: $['i']"))
     val named = s"WITH q AS (SELECT id, s.v AS w, rand() AS r FROM $t) SELECT count(*) FROM " +
       s"(SELECT r, ${part("w", "$.i")} AS i FROM q) a JOIN (SELECT r, ${part("w", "$.s")} AS s FROM q) b ON a.r = b.r"
     assert(rows(named) == rows(s"SELECT count(*) FROM $t"))

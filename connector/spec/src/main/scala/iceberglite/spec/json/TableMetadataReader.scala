@@ -24,8 +24,10 @@ private[json] object TableMetadataReader {
   def read(json: JsonValue, history: Option[FastSnapshots]): TableMetadata = {
     val version = formatVersion(json)
     val (schemas, currentSchemaId) = readSchemas(json, version)
-    val expressions = if (version < FormatVersion.V4) Vector.empty else readExpressions(json)
-    val (specs, defaultSpecId) = readSpecs(json, version, expressions)
+    val known = if (version < FormatVersion.V4) KnownExpressions.Empty else readExpressions(json)
+    val (specs, defaultSpecId) = readSpecs(json, version, known.expressions)
+    val lastId = (json(Key.LastColumnId).int +: schemas.map(_.highestFieldId)).max
+    val expressions = known.completed(specs, lastId)
     val (orders, defaultOrderId) = readOrders(json, version)
     val snapshots = history.fold(json.mapOf(Key.Snapshots)(SnapshotJson.read))(_.snapshots)
     val current = json.optionalLong(Key.CurrentSnapshotId).filterNot(_ == Key.NoSnapshot)
@@ -37,7 +39,7 @@ private[json] object TableMetadataReader {
       lastUpdatedMs = json(Key.LastUpdatedMs).long,
       // The value in the file is increased if it is lower than the highest field id of the schemas and expressions,
       // because an id must not be assigned to two columns.
-      lastColumnId = (json(Key.LastColumnId).int +: (schemas.map(_.highestFieldId) ++ expressions.map(_.id))).max,
+      lastColumnId = (lastId +: expressions.map(_.id)).max,
       schemas = schemas,
       currentSchemaId = currentSchemaId,
       specs = specs,
@@ -62,8 +64,22 @@ private[json] object TableMetadataReader {
     metadata
   }
 
-  /** Reads the expressions or, if another writer has dropped them, their copy in the properties. */
-  private def readExpressions(json: JsonValue): Vector[TableExpression] = {
+  /**
+   * The expressions of the metadata.
+   *
+   * @param areCopied whether another writer has dropped them, so that they are from the copy in the properties. This
+   *   writer may have added partition fields without expressions
+   */
+  private case class KnownExpressions(expressions: Vector[TableExpression], areCopied: Boolean) {
+    def completed(specs: Vector[PartitionSpec], lastId: Int): Vector[TableExpression] =
+      if (areCopied) TableExpression.completeNewer(specs, expressions, lastId) else expressions
+  }
+
+  private object KnownExpressions {
+    val Empty: KnownExpressions = KnownExpressions(Vector.empty, areCopied = false)
+  }
+
+  private def readExpressions(json: JsonValue): KnownExpressions = {
     def copy = json.optional(Key.Properties).flatMap(_.optionalString(Key.ExpressionsCopy))
       .map(text => JsonValue.parse(s"property ${Key.ExpressionsCopy} in ${json.source}", text))
     def read(list: JsonValue): Vector[TableExpression] = {
@@ -75,8 +91,8 @@ private[json] object TableMetadataReader {
       case Some(list) =>
         val expressions = read(list)
         if (expressions.nonEmpty) copy.foreach(c => requireConsistent(list, expressions, read(c)))
-        expressions
-      case None => copy.fold(Vector.empty[TableExpression])(read)
+        KnownExpressions(expressions, areCopied = false)
+      case None => KnownExpressions(copy.fold(Vector.empty[TableExpression])(read), areCopied = true)
     }
   }
 
@@ -88,12 +104,22 @@ private[json] object TableMetadataReader {
       json: JsonValue,
       expressions: Vector[TableExpression],
       copies: Vector[TableExpression]
-  ): Unit = for (e <- expressions; c <- copies if e.contradicts(c)) json.fail(
-    s"The expression ${e.name} (id ${e.id}) contradicts ${c.name} (id ${c.id}) in the copy of the expressions, the " +
-      s"table property ${Key.ExpressionsCopy}. Another writer has changed the expressions, and the partition values " +
-      "of the table may be stored under either id. Return the table to an earlier metadata file " +
-      "(see Limits in docs/v4.md)"
-  )
+  ): Unit = {
+    // Expressions can contradict each other only if they have the same id, or the same values of a partition field.
+    def valuesOf(e: TableExpression) = (e.partitionFieldId, e.sourceIds, e.transform)
+    val byId = copies.map(c => c.id -> c).toMap
+    val byValues = copies.map(c => valuesOf(c) -> c).toMap
+    for {
+      e <- expressions
+      c <- byId.get(e.id) ++ byValues.get(valuesOf(e))
+      if e.contradicts(c)
+    } json.fail(
+      s"The expression ${e.name} (id ${e.id}) contradicts ${c.name} (id ${c.id}) in the copy of the expressions, the " +
+        s"table property ${Key.ExpressionsCopy}. Another writer has changed the expressions, and the partition values " +
+        "of the table may be stored under either id. Return the table to an earlier metadata file " +
+        "(see Limits in docs/v4.md)"
+    )
+  }
 
   private def logEntry(json: JsonValue): SnapshotLogEntry =
     SnapshotLogEntry(json.long(Key.TimestampMs), json.long(Key.SnapshotId))

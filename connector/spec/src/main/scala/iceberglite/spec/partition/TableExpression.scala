@@ -54,6 +54,23 @@ object TableExpression {
   def nextId(existing: Vector[TableExpression], lastId: Int): Int = (existing.map(_.id) :+ lastId).max + 1
 
   /**
+   * Returns the expressions of a table after a writer without expressions may have added partition fields: their ids are
+   * above the ids of the fields with an expression, because the ids of partition fields increase. Other fields get no
+   * expression, because files may have their values under the id of an expression that has been lost.
+   *
+   * @param lastId as for `complete`
+   */
+  def completeNewer(
+      specs: Vector[PartitionSpec],
+      existing: Vector[TableExpression],
+      lastId: Int
+  ): Vector[TableExpression] = {
+    val known = existing.flatMap(_.partitionFieldId)
+    if (known.isEmpty) existing
+    else complete(specs.map(s => s.copy(fields = s.fields.filter(_.fieldId > known.max))), existing, lastId)
+  }
+
+  /**
    * Returns the expressions of a table whose partition specs may have changed. Existing expressions are kept, including
    * expressions that no partition spec uses. Partition fields without an expression get one, in the order of the
    * partition field ids. If an existing expression has the values of the field and belongs to no partition field, the

@@ -42,9 +42,8 @@ private[update] object TableExpressions {
     val transformed = m.specs.flatMap(_.fields).filter(f => f.transform != Identity && f.transform != Void)
     for (field <- transformed if hasRoot && !m.expressions.exists(_.isOf(field))) throw ValidationFailed(
       s"Cannot change table ${m.location}: its metadata has no expression for the partition field ${field.name} (id " +
-        s"${field.fieldId}), neither in expressions nor in the property that copies them. Another writer, or the " +
-        "server of the catalog, has dropped both, so that the partition values in the files of the table cannot be " +
-        "found. Return the table to an earlier metadata file, which has the expressions (see Limits in docs/v4.md)"
+        s"${field.fieldId}). Another writer, or the server of the catalog, has dropped it, so that the partition " +
+        "values in the files of the table cannot be found. Return the table to an earlier metadata file, which has the expressions (see Limits in docs/v4.md)"
     )
   }
 

@@ -51,6 +51,21 @@ class ExpressionsJsonSuite extends AnyFunSuite {
     assert(read(text(edited)).expressions.isEmpty)
   }
 
+  test("a partition field that a writer without expressions has added gets an expression with a new id") {
+    val dropped = text(table).replaceFirst("\"expressions\":\\[.*?\\],\"default-sort", "\"default-sort")
+      .replaceAll("\"expr-id\":[0-9]+,\"source", "\"source")
+    val field = "{\"source-id\":1,\"field-id\":1002,\"name\":\"id_bucket_4\",\"transform\":\"bucket[4]\"}"
+    val specs = "\"partition-specs\":["
+    val more = dropped.replace(specs, specs + "{\"spec-id\":9,\"fields\":[" + field + "]},")
+    assert(more != dropped)
+    assert(read(more).expressions ==
+      table.expressions :+ TableExpression(17, Vector(1), Bucket(4), "id_bucket_4", Some(1002)))
+    assert(read(more).lastColumnId == 17)
+    // The expression of a field below the highest known id has been lost, and is not replaced.
+    val below = more.replace("\"field-id\":1002", "\"field-id\":999")
+    assert(read(below).expressions == table.expressions)
+  }
+
   test("expressions that contradict their copy in the properties are rejected") {
     val json = text(table)
     def rejected(changed: String): InvalidMetadata = {
