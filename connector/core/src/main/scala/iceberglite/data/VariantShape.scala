@@ -60,7 +60,7 @@ private[iceberglite] object VariantShape {
 
     def shape(sample: Seq[VariantNode], depth: Int): Option[VariantShape] = {
       val known = sample.flatMap(node => kindOf(node).map(_ -> node))
-      val byKind = known.groupBy(_._1).mapValues(_.map(_._2))
+      val byKind = known.groupBy(_._1).map { case (kind, pairs) => kind -> pairs.map(_._2) }
       if (byKind.isEmpty || depth > MaxDepth || columns >= MaxColumns) None
       else {
         val (kind, nodes) = byKind.maxBy(_._2.size)

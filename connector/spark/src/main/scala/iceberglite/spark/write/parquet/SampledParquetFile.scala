@@ -76,7 +76,7 @@ final private[parquet] class SampledParquetFile(
   /** Returns the file, which is created with the rows of the sample if it does not exist. */
   private def opened(): DataFileWriter = file.getOrElse {
     val shapes = variants.flatMap { column =>
-      VariantShape.of(sample.flatMap(column.text(_)).map(column.node)).map(column.fieldId -> _)
+      VariantShape.of(sample.flatMap(column.text(_)).map(column.node).toVector).map(column.fieldId -> _)
     }
     val created = open(shapes.toMap)
     file = Some(created)
