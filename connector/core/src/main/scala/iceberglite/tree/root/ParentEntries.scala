@@ -44,8 +44,8 @@ private[root] object ParentEntries {
     }
 
   /**
-   * Returns the live entries of a root, without the deletion vectors of leaves that are not live any more. Delete leaves
-   * that apply only to such a leaf are carried over without this restriction.
+   * Returns the live entries of a root, without the deletion vectors of leaves that are not live any more. Delete
+   * leaves that apply only to such a leaf are carried over without this restriction.
    */
   private def carriedOver(root: RootFiles): Vector[ContentEntry] = {
     val leaves = root.leaves.map(_.path).toSet

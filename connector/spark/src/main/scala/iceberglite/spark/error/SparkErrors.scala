@@ -165,7 +165,7 @@ object SparkErrors {
     converted
   }
 
-  /** What Spark says about a failed job, without the last failure of the task, which it repeats with its stack trace. */
+  /** What Spark says about a failed job, without the last failure of the task, which it repeats with its stack. */
   private def failureOf(error: SparkException): String =
     String.valueOf(error.getMessage).linesIterator.take(1).mkString.split(", most recent failure").head
 

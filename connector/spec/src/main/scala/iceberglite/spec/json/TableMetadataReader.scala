@@ -115,8 +115,8 @@ private[json] object TableMetadataReader {
       if e.contradicts(c)
     } json.fail(
       s"The expression ${e.name} (id ${e.id}) contradicts ${c.name} (id ${c.id}) in the copy of the expressions, the " +
-        s"table property ${Key.ExpressionsCopy}. Another writer has changed the expressions, and the partition values " +
-        "of the table may be stored under either id. Return the table to an earlier metadata file " +
+        s"table property ${Key.ExpressionsCopy}. Another writer has changed the expressions, and the partition " +
+        "values of the table may be stored under either id. Return the table to an earlier metadata file " +
         "(see Limits in docs/v4.md)"
     )
   }

@@ -54,9 +54,9 @@ object TableExpression {
   def nextId(existing: Vector[TableExpression], lastId: Int): Int = (existing.map(_.id) :+ lastId).max + 1
 
   /**
-   * Returns the expressions of a table after a writer without expressions may have added partition fields: their ids are
-   * above the ids of the fields with an expression, because the ids of partition fields increase. Other fields get no
-   * expression, because files may have their values under the id of an expression that has been lost.
+   * Returns the expressions of a table after a writer without expressions may have added partition fields: their ids
+   * are above the ids of the fields with an expression, because the ids of partition fields increase. Other fields get
+   * no expression, because files may have their values under the id of an expression that has been lost.
    *
    * @param lastId as for `complete`
    */

@@ -43,7 +43,8 @@ private[update] object TableExpressions {
     for (field <- transformed if hasRoot && !m.expressions.exists(_.isOf(field))) throw ValidationFailed(
       s"Cannot change table ${m.location}: its metadata has no expression for the partition field ${field.name} (id " +
         s"${field.fieldId}). Another writer, or the server of the catalog, has dropped it, so that the partition " +
-        "values in the files of the table cannot be found. Return the table to an earlier metadata file, which has the expressions (see Limits in docs/v4.md)"
+        "values in the files of the table cannot be found. Return the table to an earlier metadata file, which has " +
+        "the expressions (see Limits in docs/v4.md)"
     )
   }
 
