@@ -6,8 +6,8 @@ import scala.collection.JavaConverters._
 
 import org.apache.spark.sql.SparkSession
 import org.scalatest.funsuite.AnyFunSuite
-import org.scalatest.tagobjects.Slow
 
+import iceberglite.Sampling
 import iceberglite.conformance.MetricsRules
 import iceberglite.spark.SharedSession
 import iceberglite.spark.write.WriteFixture
@@ -31,7 +31,7 @@ class SpatialCopiesSuite extends AnyFunSuite with JavaTables with WriteFixture {
   for (format <- Seq("parquet", "orc", "avro"))
     test(
       s"rows that are only copied may have geometries that are not WKB, and new rows may not, in $format",
-      (if (format == "parquet") MetricsRules.spatialBounds else Slow)
+      MetricsRules.spatialBounds +: Sampling.slowUnless(format == "parquet"): _*
     ) {
       val t = newTable()
       sql(s"""CREATE TABLE $t (id BIGINT, g GEOMETRY, s STRUCT<z: GEOGRAPHY>, l ARRAY<GEOMETRY>, m MAP<INT, GEOMETRY>)
