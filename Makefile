@@ -64,13 +64,14 @@ test: $(READY) $(SBT_READY) | check ## run the fast tier of the tests, Scala and
 test-all: $(READY) $(SBT_READY) $(SPIN) | check ## run the fast and the slow tier of the tests
 	@$(PY) tests/run.py all --sbt '$(SBT)' $(STRICT)
 
-nightly: ## run all tests without sampling, then fuzz and soak with a new seed, then cross and matrix
+nightly: ## run all tests without sampling, then fuzz and soak with a new seed, then cross, matrix and docs
 	@echo "SEED=$(SEED)"
 	@ICEBERG_LITE_ALL=1 ICEBERG_LITE_SEED=$(SEED) $(MAKE) --no-print-directory test-all
 	@$(MAKE) --no-print-directory fuzz SEED=$(SEED)
 	@$(MAKE) --no-print-directory soak SEED=$(SEED)
 	@$(MAKE) --no-print-directory cross
 	@$(MAKE) --no-print-directory matrix
+	@$(MAKE) --no-print-directory docs
 
 bench: $(READY) $(SBT_READY) | check ## compare the speed of manifests, predicates and metadata with Apache Iceberg, with JMH (20 minutes)
 	@mkdir -p build && $(SBT) 'bench/Jmh/run -prof gc -foe true -rf json -rff $(CURDIR)/build/jmh.json'

@@ -144,7 +144,7 @@ object ExpireSnapshots {
 
   /**
    * Returns the snapshots, branches and tags that expire. The age or number of snapshots does not cause the expiration
-   * of a snapshot that a consumer of a stream (see [[iceberglite.table.StreamConsumer]]) has not read.
+   * of a snapshot that a consumer of a stream (see `StreamConsumer`) has not read.
    *
    * @throws iceberglite.spec.IcebergError.NotFound if one of the given ids is not the id of a snapshot of the table
    * @throws iceberglite.spec.IcebergError.ValidationFailed if a remaining branch or tag refers to one of the given
