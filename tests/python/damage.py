@@ -38,7 +38,8 @@ class DamagedTable:
 
     def data_files(self) -> list[Path]:
         """Return the paths of the live data files, the oldest row first."""
-        rows = self.table.metadata("data_files").orderBy("first_row_id").collect()
+        # Files have no row ids before version 3.
+        rows = self.table.metadata("data_files").orderBy("first_row_id", "readable_metrics.id.lower_bound").collect()
         return [Path(row["file_path"].removeprefix("file:")) for row in rows]
 
     def edit_metadata(self, edit: Callable[[Record], None]) -> None:
