@@ -35,8 +35,8 @@ def interact(spark: SparkSession) -> None:
     names = {"__name__": "__main__", "spark": spark, "Table": Table}
     if not sys.stdin.isatty():
         # The program does not get the __future__ imports of this module.
-        code_of_program = compile(sys.stdin.read(), "<stdin>", "exec", dont_inherit=True)
-        exec(code_of_program, names)  # noqa: S102 - the user's own program
+        program = compile(sys.stdin.read(), "<stdin>", "exec", dont_inherit=True)
+        exec(program, names)  # noqa: S102 - the user's own program
         return
     banner = (
         f"Spark {spark.version} with catalog `{spark.catalog.currentCatalog()}`. Try:\n"

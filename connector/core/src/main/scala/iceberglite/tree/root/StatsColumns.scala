@@ -158,7 +158,7 @@ private[root] object StatsColumns {
   private def expressionOf(field: PartitionField, expressions: Vector[TableExpression]): Int =
     expressions.find(_.isOf(field)).map(_.id).getOrElse(throw EntryFault(
       s"The partition field ${field.name} (id ${field.fieldId}) has no expression in the table metadata. " +
-        "Another writer, or the server of the catalog, has dropped the key expressions and the property that copies it"
+        "Another writer, or the server of the catalog, has dropped it (see Limits in docs/v4.md)"
     ))
 
   /** Makes names distinct, regardless of case, because some engines compare the names of fields without case. */

@@ -73,6 +73,7 @@ final private[root] case class WrittenRoot(
           "entries-processed" -> result.written.map(_.recordCount).sum
         ).map { case (key, count) => key -> count.toString }
     }
+
   private def vectorCounts: Map[String, String] =
     Map(
       SummaryKey.AddedManifestVectors -> root.vectors.added,
