@@ -36,10 +36,11 @@ object HistorySizes {
   private val properties =
     Map("write.metadata.delete-after-commit.enabled" -> "true", "write.metadata.previous-versions-max" -> "1")
 
-  def of(version: FormatVersion, columns: Int, commits: Int): HistorySizes = {
+  /** @param limits further properties of the table, such as limits of the root */
+  def of(version: FormatVersion, columns: Int, commits: Int, limits: Map[String, String] = Map.empty): HistorySizes = {
     val data = new SyntheticFiles(columns, commits)
     val io = new MeasuredIO(new MemoryIO, 0)
-    val empty = BenchTable.create(io, version, data, properties)
+    val empty = BenchTable.create(io, version, data, properties ++ limits)
     val (ms, table) = Timing.of((0 until commits).foldLeft(empty) { (current, i) =>
       BenchTable.commit(current, new MergeAppend(Vector(data.file(i))))
     })

@@ -63,6 +63,19 @@ object Sections {
     Section("Commits", Vector("commit") ++ key ++ names, rows)
   }
 
+  /** Returns the appends of one file in Apache Iceberg and, in tables with as many files, in iceberg-lite. */
+  def peers(peers: Vector[PeerAppend], all: Vector[Measured], latencyMs: Long): Section = {
+    val names = Vector("connector", "columns", "version", s"ms at $latencyMs ms, warm", "without metadata.json")
+    def row(connector: String, columns: Int, version: FormatVersion, ms: Double, treeMs: Double) =
+      Vector(Text(connector), Count(columns.toLong), Text(s"v${version.number}"), Number(ms), Number(treeMs))
+    val ours = for {
+      m <- sorted(all) if m.files == PeerAppends.Files
+      c <- m.commit(CommitKind.AppendOne)
+    } yield row("iceberg-lite", m.columns, m.version, c.slowWarmMs, c.slowTreeMs)
+    val theirs = peers.map(p => row("Apache Iceberg", p.columns, p.version, p.ms, p.treeMs))
+    Section(f"Appends of one file to tables of ${PeerAppends.Files}%,d files", names, theirs ++ ours)
+  }
+
   def plans(all: Vector[Measured], latencyMs: Long): Section = {
     val names = Vector(
       "planned files",
@@ -121,6 +134,27 @@ object Sections {
         Count(h.filesAfterExpiry),
         Count(h.bytesAfterExpiry)
       )
+    }
+  )
+
+  /** Compares limits of the data files in the root. @param all the number of columns, the limit, and the sizes */
+  def limits(all: Vector[(Int, Int, HistorySizes)]): Section = Section(
+    "Limits of data files in the root",
+    Vector(
+      "columns",
+      "data files in the root",
+      "commits",
+      "s",
+      "files",
+      "bytes",
+      "bytes per commit",
+      "largest file, bytes",
+      "files after expiry",
+      "bytes after expiry"
+    ),
+    all.map { case (columns, limit, h) =>
+      Vector(columns.toLong, limit.toLong, h.commits.toLong).map(Count) ++ Vector(Number(h.ms / 1000)) ++
+        Vector(h.files, h.bytes, h.bytes / h.commits, h.largestFile, h.filesAfterExpiry, h.bytesAfterExpiry).map(Count)
     }
   )
 

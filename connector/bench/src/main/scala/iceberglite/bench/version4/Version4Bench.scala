@@ -10,8 +10,8 @@ import iceberglite.spec.property.Version4Property
 
 /**
  * Compares the metadata of format versions 2, 3 and 4 in one run: the cost of commits and of planning, the sizes after
- * many commits, and a cost model for larger tables. The data files exist only in metadata, and the storage is in
- * memory. At the end, the goals of version 4 are checked.
+ * many commits, and a cost model for larger tables. Small appends are also compared with those of Apache Iceberg. The
+ * data files exist only in metadata, and the storage is in memory. At the end, the goals of version 4 are checked.
  *
  * Options, each followed by its value:
  *
@@ -26,6 +26,9 @@ import iceberglite.spec.property.Version4Property
 object Version4Bench {
   private val versions: Vector[FormatVersion] = Vector(V2, V3, V4)
   private val SmallFiles = 1000
+
+  /** The limits of data files in the root that are compared with the default. */
+  private val FilesInRoot = (Version4Property.MaxDataFiles.default +: Vector(16, 200, 1000)).sorted
 
   private case class Options(
       files: Vector[Int] = Vector(1000, 10000, 100000, 1000000),
@@ -42,17 +45,23 @@ object Version4Bench {
       yield measure(version, columns, files, options)
     val histories = for (columns <- options.columns; version <- versions)
       yield (version, columns, HistorySizes.of(version, columns, options.commits))
+    val limits = for (columns <- options.columns; inRoot <- FilesInRoot)
+      yield (columns, inRoot, HistorySizes.of(V4, columns, options.commits, limitOf(inRoot)))
+    val peers = for (columns <- options.columns; version <- versions if version < V4)
+      yield PeerAppends.of(version, columns, options.latencyMs)
     val models = (for {
       columns <- options.columns
       version <- versions
       model <- modelOf(measured.filter(m => m.version == version && m.columns == columns))
     } yield (version, columns) -> model).toMap
-    val goals = Goals.of(measured, models.collect { case ((V4, columns), model) => columns -> model })
+    val goals = Goals.of(measured, peers, models.collect { case ((V4, columns), model) => columns -> model })
     val sections = Vector(
       Sections.trees(measured),
       Sections.commits(measured, options.latencyMs),
+      Sections.peers(peers, measured, options.latencyMs),
       Sections.plans(measured, options.latencyMs),
       Sections.histories(histories),
+      Sections.limits(limits),
       Sections.parameters(models),
       Sections.predictions(measured, models, Goals.FilesOfModel),
       Sections.goals(goals)
@@ -70,6 +79,9 @@ object Version4Bench {
     case "--json" :: value :: rest => parse(options.copy(json = Some(value)), rest)
     case other => throw new IllegalArgumentException(s"Unknown or incomplete option: ${other.mkString(" ")}")
   }
+
+  private def limitOf(filesInRoot: Int): Map[String, String] =
+    Map(Version4Property.MaxDataFiles.key -> filesInRoot.toString)
 
   private def numbers(list: String): Vector[Int] = list.split(',').map(_.trim.toInt).toVector.sorted
 
