@@ -30,6 +30,9 @@ object Version4Bench {
   /** The limits of data files in the root that are compared with the default. */
   private val FilesInRoot = (Version4Property.MaxDataFiles.default +: Vector(16, 200, 1000)).sorted
 
+  /** The number of commits for the comparison of limits, if not fewer commits are to be measured. */
+  private val CommitsOfLimits = 1000
+
   private case class Options(
       files: Vector[Int] = Vector(1000, 10000, 100000, 1000000),
       columns: Vector[Int] = Vector(10, 50),
@@ -46,7 +49,7 @@ object Version4Bench {
     val histories = for (columns <- options.columns; version <- versions)
       yield (version, columns, HistorySizes.of(version, columns, options.commits))
     val limits = for (columns <- options.columns; inRoot <- FilesInRoot)
-      yield (columns, inRoot, HistorySizes.of(V4, columns, options.commits, limitOf(inRoot)))
+      yield (columns, inRoot, HistorySizes.of(V4, columns, math.min(options.commits, CommitsOfLimits), limitOf(inRoot)))
     val peers = for (columns <- options.columns; version <- versions if version < V4)
       yield PeerAppends.of(version, columns, options.latencyMs)
     val models = (for {
