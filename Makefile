@@ -95,7 +95,7 @@ bench-streams: $(READY) $(BUNDLED) $(SERVERS) | check ## compare streaming reads
 	@$(PY) connector/bench/streaming.py --jar $(BUNDLED) --peer "$$(cat .tools/servers/iceberg.classpath)" $(STREAMS)
 
 plots-v4: $(READY) ## draw the results of bench-v4 as SVG files in build/v4-plots
-	@$(PY) connector/bench/v4_plots.py build/v4.json build/v4-plots
+	@$(PY) connector/bench/v4_plots.py build/v4-plots build/v4.json
 
 fuzz: $(SBT_READY) | check ## run the tests of damaged files with FUZZ (200) times as many random cases, with the seed SEED
 	@echo "SEED=$(SEED) FUZZ=$(FUZZ)"

@@ -3,7 +3,9 @@
 There is a file for each chart. Each chart compares format versions 2, 3 and 4 over the number of data files of the
 table, with logarithmic axes and one panel for each number of columns. The tables are in `tables.md`.
 
-Usage: v4_plots.py results.json directory
+The results may be in several files, such as one for each number of columns.
+
+Usage: v4_plots.py directory results.json...
 """
 
 import json
@@ -21,6 +23,7 @@ Sections = dict[str, list[Row]]
 
 # The charts are the same for the same results: without random ids, and without the time at which they were drawn.
 matplotlib.rcParams["svg.hashsalt"] = "iceberg-lite"
+matplotlib.rcParams["svg.fonttype"] = "none"
 COLOURS = {"v2": "#b8c4ce", "v3": "#7f8c8d", "v4": "#1f6fb2"}
 VERSIONS = list(COLOURS)
 
@@ -177,9 +180,18 @@ def tables(sections: Sections) -> dict[str, str]:
     return found | {title: as_it_is(sections[title]) for title in others}
 
 
-def main(results: Path, directory: Path) -> None:
+def read(results: list[Path]) -> Sections:
+    """Return the sections of all results, with the rows of the first file first."""
+    sections: Sections = {}
+    for path in results:
+        for title, rows in json.loads(path.read_text(encoding="utf-8")).items():
+            sections.setdefault(title, []).extend(rows)
+    return sections
+
+
+def main(directory: Path, results: list[Path]) -> None:
     """Draw all charts whose values the results have, and write the tables."""
-    sections: Sections = json.loads(results.read_text(encoding="utf-8"))
+    sections = read(results)
     directory.mkdir(parents=True, exist_ok=True)
     for figure in FIGURES:
         key, kind = figure.kind
@@ -194,4 +206,4 @@ def main(results: Path, directory: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]))
+    main(Path(sys.argv[1]), [Path(path) for path in sys.argv[2:]])

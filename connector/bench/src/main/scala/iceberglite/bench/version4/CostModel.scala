@@ -3,7 +3,7 @@ package iceberglite.bench.version4
 import iceberglite.spec.FormatVersion
 import iceberglite.tree.FilePart
 
-import CostModel.{filesPerManifest, inLarge, LeavesOfSmallAppends, RemovedShare}
+import CostModel._
 
 /**
  * The size of a table's metadata tree.
@@ -49,7 +49,7 @@ object TreeShape {
 
 /**
  * Predicts the bytes that a commit writes to the metadata tree of a table, from the number of its files. The section
- * "Figures" of docs/v4.md describes the formulas.
+ * "Cost model" of docs/v4-benchmarks.md describes the formulas.
  */
 sealed trait CostModel {
 
@@ -111,7 +111,18 @@ final case class RootModel(fixed: Double, perFile: Double, perLeaf: Double, perL
 
   /** Returns the number of leaf manifests: those of the large appends, and those of the small appends. */
   private def leaves(files: Double): Double =
-    math.ceil(inLarge(files) / filesPerManifest(files, perLeafFile)) + LeavesOfSmallAppends
+    math.ceil(math.max(1.0, leavesUntil(inLarge(files)))) + LeavesOfSmallAppends
+
+  /**
+   * Returns the number of leaves that large appends have written until a table has the given number of files. Beyond
+   * some number of files, the target size of new leaves grows in proportion to the number of files.
+   */
+  private def leavesUntil(files: Double): Double = {
+    val growth = perFile * perFile / LeafEntriesBytes
+    val constantUntil = TargetBytes / growth
+    if (files <= constantUntil) files * perLeafFile / TargetBytes
+    else perLeafFile * (constantUntil / TargetBytes + math.log(files / constantUntil) / growth)
+  }
 
   override def top(files: Double): Double = fixed + perFile * math.min(files, inline) + perLeaf * leaves(files)
   override def appendOne(files: Double): Double = top(files) + perFile
@@ -129,7 +140,10 @@ object CostModel {
   val RemovedShare = 0.01
 
   /** The default length at which large manifests and leaves are full, in bytes. */
-  private val TargetBytes = 8.0 * (1 << 20)
+  private[version4] val TargetBytes = 8.0 * (1 << 20)
+
+  /** The size of the leaf entries in a root, in bytes, above which new leaves become larger than the default length. */
+  private[version4] val LeafEntriesBytes = 4.0 * (1 << 20)
 
   /** The number of leaves that the files of the small appends have filled. */
   val LeavesOfSmallAppends = 2
