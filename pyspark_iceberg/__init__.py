@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from pyspark_iceberg.rows import ContentFile, HistoryEntry, Partition, Ref, Snapshot, TypedRows
     from pyspark_iceberg.session import catalog_settings, configure, iceberg_session
     from pyspark_iceberg.table import Table
+    from pyspark_iceberg.vacuum import VacuumCandidate, VacuumResult
 
 __version__ = "0.1.0"
 
@@ -103,6 +104,8 @@ __all__ = [
     "TypedTuple",
     "UnsupportedOperationError",
     "UnsupportedVersionError",
+    "VacuumCandidate",
+    "VacuumResult",
     "ValidationError",
     "__version__",
     "bucket",
@@ -170,6 +173,8 @@ _MODULES = {
     "TypedTuple": "fields",
     "UnsupportedOperationError": "errors",
     "UnsupportedVersionError": "errors",
+    "VacuumCandidate": "vacuum",
+    "VacuumResult": "vacuum",
     "ValidationError": "errors",
     "bucket": "builder",
     "catalog_settings": "session",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Callable, Union
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
 
-from pyspark_iceberg.call import column_name, identifier, literal, setting, temporary_view
+from pyspark_iceberg.call import call, column_name, identifier, literal, setting, temporary_view
 from pyspark_iceberg.errors import typed_errors
 
 if TYPE_CHECKING:
@@ -187,8 +187,9 @@ class TableBuilder:
     def execute(self) -> Table:
         """Create or replace the table, without rows.
 
-        The sort order and the identifier fields are set afterwards, in commits of their own. If the builder comes from
-        `Table.create_if_not_exists`, an existing table is not changed.
+        The sort order and the identifier fields are set afterwards, in a commit of their own. If they are not valid,
+        the table remains without them. If the builder comes from `Table.create_if_not_exists`, an existing table is not
+        changed.
 
         Raises:
             ValueError: the table has no columns.
@@ -201,8 +202,9 @@ class TableBuilder:
     def as_select(self, rows: DataFrame | str) -> Table:
         """Create or replace the table, with the columns and the rows of a query, in one commit.
 
-        The sort order and the identifier fields are set afterwards, in commits of their own. If the builder comes from
-        `Table.create_if_not_exists`, an existing table is not changed.
+        The sort order and the identifier fields are set afterwards, in a commit of their own. If they are not valid,
+        the table remains without them. If the builder comes from `Table.create_if_not_exists`, an existing table is not
+        changed.
 
         Args:
             rows: a DataFrame, or a query as SQL.
@@ -235,9 +237,8 @@ class TableBuilder:
             return self._open(self._spark, self._name)
 
     def _alter(self) -> None:
-        if self._identifier:
-            self._spark.sql(
-                f"ALTER TABLE {self._name} SET IDENTIFIER FIELDS {', '.join(map(column_name, self._identifier))}"
-            )
-        if self._order:
-            self._spark.sql(f"ALTER TABLE {self._name} WRITE ORDERED BY {', '.join(self._order)}")
+        columns = ", ".join(map(column_name, self._identifier))
+        changes = [f"SET IDENTIFIER FIELDS {columns}"] if columns else []
+        changes += [f"WRITE ORDERED BY {', '.join(self._order)}"] if self._order else []
+        if changes:
+            call(self._spark, "alter_table", self._name, {"changes": changes})

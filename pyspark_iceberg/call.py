@@ -69,7 +69,13 @@ def literal(value: object) -> str:
 
 
 def setting(value: object) -> str:
-    """Return the value of an option or a table property as text."""
+    """Return the value of an option or a table property as text.
+
+    Raises:
+        TypeError: the value is None.
+    """
+    if value is None:
+        raise TypeError("An option or a table property must not be None; leave it out, or use unset_properties")
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

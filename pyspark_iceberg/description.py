@@ -5,6 +5,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
+from pyspark_iceberg.errors import typed_errors
 from pyspark_iceberg.fields import Columns, PartitionField, SortField, StatisticsFile, TypedTuple
 from pyspark_iceberg.procedures import TableProcedures
 from pyspark_iceberg.rows import ContentFile, HistoryEntry, Partition, Ref, Snapshot, TypedRows
@@ -18,7 +19,8 @@ class TableDescription(TableProcedures):
 
     def to_df(self) -> DataFrame:
         """Return the current rows of the table."""
-        return self._spark.table(self.name)
+        with typed_errors():
+            return self._spark.table(self.name)
 
     @property
     def schema(self) -> StructType:
@@ -47,7 +49,8 @@ class TableDescription(TableProcedures):
     @property
     def properties(self) -> dict[str, str]:
         """The table's properties, including those that describe its state (`format-version`, `current-snapshot-id`)."""
-        return {row["key"]: row["value"] for row in self._spark.sql(f"SHOW TBLPROPERTIES {self.name}").collect()}
+        with typed_errors():
+            return {row["key"]: row["value"] for row in self._spark.sql(f"SHOW TBLPROPERTIES {self.name}").collect()}
 
     @property
     def location(self) -> str:
@@ -104,5 +107,12 @@ class TableDescription(TableProcedures):
 
         Args:
             kind: the name of the metadata table, as in SQL after the name of the table.
+
+        Raises:
+            MissingObjectError: there is no such metadata table.
         """
-        return self._spark.table(f"{self.name}.{kind}")
+        with typed_errors():
+            found = self._spark.table(f"{self.name}.{kind}")
+            # With Spark Connect, the name is resolved only now.
+            _ = found.schema
+            return found

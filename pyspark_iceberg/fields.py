@@ -6,11 +6,14 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from pyspark.sql import DataFrame, SparkSession
-
+from pyspark_iceberg.metadata.model import Column
 from pyspark_iceberg.metadata.names import quoted
+
+# This module does not import PySpark, so that commands start fast.
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
 
 T = TypeVar("T")
 
@@ -119,6 +122,10 @@ class Columns:
         self._schema: dict[str, Any] = json.loads(schema)
         self._paths = dict(_paths(self._schema, ()))
 
+    def top_level(self) -> list[Column]:
+        """Return the top-level columns, with the names of their types in the specification."""
+        return [Column(f["name"], _type(f["type"]), f["required"], f.get("doc")) for f in self._schema["fields"]]
+
     @property
     def identifier_fields(self) -> tuple[str, ...]:
         """The names of the columns that identify a row."""
@@ -173,6 +180,22 @@ class Columns:
 
 def _sources(field: Mapping[str, Any]) -> list[int]:
     return [field["source-id"]] if "source-id" in field else list(field["source-ids"])
+
+
+def _type(kind: Any) -> str:
+    """Return a type as text, such as `list<long>` or `struct<1: x: optional double (comment)>`."""
+    if not isinstance(kind, dict):
+        return str(kind)
+    if kind["type"] == "list":
+        return f"list<{_type(kind['element'])}>"
+    if kind["type"] == "map":
+        return f"map<{_type(kind['key'])}, {_type(kind['value'])}>"
+    return f"struct<{', '.join(map(_nested_field, kind['fields']))}>"
+
+
+def _nested_field(field: Mapping[str, Any]) -> str:
+    text = f"{field['id']}: {field['name']}: {'required' if field['required'] else 'optional'} {_type(field['type'])}"
+    return f"{text} ({field['doc']})" if field.get("doc") else text
 
 
 def _paths(kind: Any, parent: tuple[str, ...]) -> Iterator[tuple[int, tuple[str, ...]]]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from pyspark.sql import Row, SparkSession
+from pyspark.sql import SparkSession
 
 from pyspark_iceberg.call import column_name
 from pyspark_iceberg.changes import Sql, expression
 from pyspark_iceberg.errors import typed_errors
+from pyspark_iceberg.procedure_results import RewriteDataFiles
 
 
 @dataclass(frozen=True)
@@ -31,12 +32,13 @@ class Optimize:
         """Sort the rows along a Z-order of these columns, so that filters on any of them can skip files."""
         return replace(self, _columns=columns)
 
-    def execute(self) -> Row:
+    def execute(self) -> RewriteDataFiles:
         """Run the compaction.
 
         Returns:
-            The row of the SQL statement `OPTIMIZE`, with the numbers of rewritten and added files.
+            The numbers of rewritten and added files, as `Table.rewrite_data_files`.
         """
         order = f" ZORDER BY ({', '.join(map(column_name, self._columns))})" if self._columns else ""
         with typed_errors():
-            return self._spark.sql(f"OPTIMIZE {self._table}{self._condition}{order}").collect()[0]
+            (row,) = self._spark.sql(f"OPTIMIZE {self._table}{self._condition}{order}").collect()
+        return RewriteDataFiles(*row)

@@ -31,7 +31,7 @@ class TableReads:
         branch: str | None = None,
         tag: str | None = None,
         timestamp: Timestamp | None = None,
-        columns: Sequence[str | Column] | None = None,
+        columns: str | Sequence[str | Column] | None = None,
         where: Sql | None = None,
     ) -> DataFrame:
         """Return rows of the table. The rows are read when an action of Spark requires them.
@@ -42,7 +42,8 @@ class TableReads:
             tag: a tag to read.
             timestamp: a time; the snapshot that was current at this time is read. Without a time zone, it is in the
                 session's time zone.
-            columns: the columns to return, by their names (a field of a struct is `address.city`), or as columns.
+            columns: the columns to return, by their names (a field of a struct is `address.city`), or as columns. A
+                text is the name of one column.
             where: the condition of the rows to return, as a column or as SQL. It may use all columns of the table.
 
         Raises:
@@ -50,8 +51,8 @@ class TableReads:
             MissingObjectError: the table has no such snapshot, branch or tag.
             pyspark.errors.AnalysisException: a column does not exist, or the history starts after the timestamp.
         """
-        selected = {"snapshot": snapshot, "branch": branch, "tag": tag, "timestamp": timestamp}
-        given = [name for name, value in selected.items() if value is not None]
+        states = {"snapshot": snapshot, "branch": branch, "tag": tag, "timestamp": timestamp}
+        given = [name for name, value in states.items() if value is not None]
         if len(given) > 1:
             raise ValueError(f"Set only one of {' and '.join(given)}, because each of them selects a snapshot")
         with typed_errors():
@@ -59,7 +60,8 @@ class TableReads:
             if where is not None:
                 rows = rows.where(where)
             if columns is not None:
-                rows = rows.select(*(column_name(c) if isinstance(c, str) else c for c in columns))
+                selected = [columns] if isinstance(columns, str) else columns
+                rows = rows.select(*(column_name(c) if isinstance(c, str) else c for c in selected))
             _ = rows.schema
             return rows
 
@@ -100,7 +102,7 @@ class TableReads:
         """
         if (version is None) == (timestamp is None):
             raise ValueError("Set either version or timestamp")
-        if version is not None:
-            return self._spark.sql(f"SELECT * FROM {self.name} VERSION AS OF {literal(version)}")  # noqa: S608
         text = timestamp.isoformat(sep=" ") if isinstance(timestamp, datetime.datetime) else str(timestamp)
-        return self._spark.sql(f"SELECT * FROM {self.name} TIMESTAMP AS OF {literal(text)}")  # noqa: S608
+        state = f"TIMESTAMP AS OF {literal(text)}" if version is None else f"VERSION AS OF {literal(version)}"
+        with typed_errors():
+            return self._spark.sql(f"SELECT * FROM {self.name} {state}")  # noqa: S608

@@ -11,6 +11,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from pyspark_iceberg.call import milliseconds, setting
+from pyspark_iceberg.errors import typed_errors
 from pyspark_iceberg.writes import key_columns
 
 
@@ -140,7 +141,8 @@ class TableStreams:
         for name, value in {**values, **(options or {})}.items():
             if value is not None:
                 reader = reader.option(name, setting(value))
-        return reader.table(self.name)
+        with typed_errors():
+            return reader.table(self.name)
 
     def write_stream(
         self,

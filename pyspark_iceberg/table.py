@@ -6,7 +6,7 @@ import datetime
 import os
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal, overload
 
 from pyspark.sql import DataFrame, Row, SparkSession
 
@@ -27,6 +27,7 @@ from pyspark_iceberg.refs import TableRefs
 from pyspark_iceberg.report import spark as spark_report
 from pyspark_iceberg.report.notebook import table_html
 from pyspark_iceberg.streams import TableStreams
+from pyspark_iceberg.vacuum import VacuumCandidate, VacuumResult, vacuum
 from pyspark_iceberg.writes import TableWrites
 
 
@@ -85,7 +86,8 @@ class Table(TableDescription, TableEvolution, TableReads, TableWrites, TableStre
     @staticmethod
     def exists(spark: SparkSession, name: str) -> bool:
         """Return whether a table with this name in SQL exists."""
-        return spark.catalog.tableExists(name)
+        with typed_errors():
+            return spark.catalog.tableExists(name)
 
     @classmethod
     def create(cls, spark: SparkSession, name: str) -> TableBuilder:
@@ -139,9 +141,10 @@ class Table(TableDescription, TableEvolution, TableReads, TableWrites, TableStre
                 reader = reader.option(f"{bound_name}-timestamp", str(milliseconds(value)))
             elif value is not None:
                 reader = reader.option(f"{bound_name}-snapshot-id", str(value))
-        return reader.table(name)
+        with typed_errors():
+            return reader.table(name)
 
-    def delete(self, condition: Sql | None = None, *, options: Mapping[str, str] | None = None) -> RowChanges:
+    def delete(self, condition: Sql | None = None, *, options: Mapping[str, object] | None = None) -> RowChanges:
         """Delete the rows that satisfy a condition.
 
         Args:
@@ -157,7 +160,7 @@ class Table(TableDescription, TableEvolution, TableReads, TableWrites, TableStre
             raise ValueError("Specify the condition of the rows to delete, or call delete_all() to delete all rows")
         return run(self._spark, self.name, "DELETE FROM", _where(condition), options or {})
 
-    def delete_all(self, *, options: Mapping[str, str] | None = None) -> RowChanges:
+    def delete_all(self, *, options: Mapping[str, object] | None = None) -> RowChanges:
         """Delete all rows. Earlier snapshots keep the deleted rows.
 
         Args:
@@ -170,7 +173,7 @@ class Table(TableDescription, TableEvolution, TableReads, TableWrites, TableStre
         values: Mapping[str, Sql],
         condition: Sql | None = None,
         *,
-        options: Mapping[str, str] | None = None,
+        options: Mapping[str, object] | None = None,
     ) -> RowChanges:
         """Update rows.
 
@@ -191,7 +194,15 @@ class Table(TableDescription, TableEvolution, TableReads, TableWrites, TableStre
         """Begin a compaction of small files. `execute` runs the compaction."""
         return Optimize(self._spark, self.name)
 
-    def vacuum(self, retain_hours: int | None = None, *, dry_run: bool = False) -> list[Row]:
+    @overload
+    def vacuum(self, retain_hours: int | None = None, *, dry_run: Literal[False] = False) -> list[VacuumResult]: ...
+
+    @overload
+    def vacuum(self, retain_hours: int | None = None, *, dry_run: Literal[True]) -> list[VacuumCandidate]: ...
+
+    def vacuum(
+        self, retain_hours: int | None = None, *, dry_run: bool = False
+    ) -> list[VacuumResult] | list[VacuumCandidate]:
         """Expire old snapshots, and then delete the files that no snapshot needs.
 
         Args:
@@ -201,26 +212,29 @@ class Table(TableDescription, TableEvolution, TableReads, TableWrites, TableStre
             dry_run: whether to return what would be deleted, without deleting anything.
 
         Returns:
-            The rows of the SQL statement `VACUUM`: for each kind of object, the number of deleted objects and, if files
-            were not deleted, the reason; and a row with a warning if running queries read snapshots that expire. With
-            `dry_run`, the kind and the name of each object that would be deleted.
+            For each kind of object, the number of deleted objects and, if files were not deleted, the reason; and a
+            warning if running queries read snapshots that expire. With `dry_run`, the kind and the name of each object
+            that would be deleted.
         """
-        retain = "" if retain_hours is None else f" RETAIN {int(retain_hours)} HOURS"
-        with typed_errors():
-            return self._spark.sql(f"VACUUM {self.name}{retain}{' DRY RUN' if dry_run else ''}").collect()
+        rows = vacuum(self._spark, self.name, retain_hours, dry_run=dry_run)
+        return [VacuumCandidate(*row) for row in rows] if dry_run else [VacuumResult(*row) for row in rows]
 
     def set_properties(self, properties: Mapping[str, object]) -> None:
-        """Set table properties; `True` and `False` are written as `true` and `false`."""
+        """Set table properties; `True` and `False` are written as `true` and `false`. An empty mapping does nothing."""
+        if not properties:
+            return
         pairs = ", ".join(f"{literal(key)} = {literal(setting(value))}" for key, value in properties.items())
         with typed_errors():
             self._spark.sql(f"ALTER TABLE {self.name} SET TBLPROPERTIES ({pairs})")
 
     def unset_properties(self, *keys: str) -> None:
-        """Remove table properties. A property that is not set is ignored.
+        """Remove table properties. A property that is not set is ignored. Without keys, nothing is changed.
 
         Args:
             keys: the names of the properties.
         """
+        if not keys:
+            return
         with typed_errors():
             self._spark.sql(f"ALTER TABLE {self.name} UNSET TBLPROPERTIES IF EXISTS ({', '.join(map(literal, keys))})")
 
@@ -250,11 +264,19 @@ class Table(TableDescription, TableEvolution, TableReads, TableWrites, TableStre
             ("current snapshot", str(table.current_snapshot_id or "none")),
         ]
 
+    def _columns(self) -> list[tuple[str, str, str]]:
+        """Return the name, the type and the comment of each column. Types that Spark lacks have their names in SQL."""
+        with typed_errors():
+            described = self._spark.sql(f"DESCRIBE TABLE {self.name}").collect()
+        # Further rows describe the partitioning.
+        columns = described[: len(self.schema)]
+        return [(row["col_name"], row["data_type"], row["comment"] or "") for row in columns]
+
     def __repr__(self) -> str:
         """Return the table's name, description and columns."""
         lines = [f"Table {self.name}"]
         lines += [f"  {key}: {value}" for key, value in self._facts()]
-        lines += [f"  {f.name}: {f.dataType.simpleString()}" for f in self.schema.fields]
+        lines += [f"  {name}: {kind}" for name, kind, _ in self._columns()]
         return "\n".join(lines)
 
     def report(self, path: str | os.PathLike[str] = "report.html") -> None:
@@ -284,7 +306,7 @@ class Table(TableDescription, TableEvolution, TableReads, TableWrites, TableStre
         return compare.diff(SparkSource(self), str(before), str(after))
 
     def _repr_html_(self) -> str:
-        return table_html(self, self._facts())
+        return table_html(self, self._facts(), self._columns())
 
 
 def _absolute(spark: SparkSession, path: str) -> str:

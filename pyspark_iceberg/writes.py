@@ -68,7 +68,12 @@ class TableWrites:
         Returns:
             The row counts. The numbers of inserted, deleted and copied rows are None if files were replaced, because
             the summary of the snapshot does not distinguish new rows from rows that were only rewritten.
+
+        Raises:
+            TypeError: the condition is neither a column nor SQL.
         """
+        if not isinstance(condition, str) and not hasattr(condition, "alias"):
+            raise TypeError(f"Pass the condition as SQL in a str, or as a column, not {type(condition).__name__}")
         where = functions.expr(condition) if isinstance(condition, str) else condition
         return self._write(rows, options, lambda writer: writer.overwrite(where), _counts_of_partial_overwrite)
 

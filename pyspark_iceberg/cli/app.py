@@ -6,6 +6,7 @@ from typing import Annotated, Optional
 
 import typer
 
+from pyspark_iceberg import __version__
 from pyspark_iceberg.cli import doctor, maintenance, metadata, reports, statements
 from pyspark_iceberg.cli.context import Catalog, Group, pairs
 
@@ -20,9 +21,7 @@ app = typer.Typer(
 
 def _version(value: bool) -> None:
     if value:
-        from importlib.metadata import version
-
-        typer.echo(f"iceberg-lite {version('pyspark-iceberg')}")
+        typer.echo(f"iceberg-lite {__version__}")
         raise typer.Exit
 
 

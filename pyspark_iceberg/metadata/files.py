@@ -16,14 +16,15 @@ _VERSION = re.compile(r"v(\d+)(?:\.gz)?\.metadata\.json")
 _NAMED = re.compile(r"(\d+)-[0-9a-f-]+(?:\.gz)?\.metadata\.json")
 
 
-def table_names(warehouse: str, properties: Mapping[str, str]) -> Iterator[tuple[str, ...]]:
-    """Return the names of all tables of a warehouse, in the order of their directories.
+def table_names(warehouse: str, properties: Mapping[str, str], namespace: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """Return the names of the tables of a warehouse or of a namespace, in the order of their directories.
 
     Raises:
-        MetadataError: the directory does not exist.
+        MetadataError: the directory of the warehouse or of the namespace does not exist.
     """
-    fs, root = _file_system(warehouse, properties)
-    yield from _tables(fs, root, ())
+    directory = "/".join((warehouse.rstrip("/"), *namespace)) if namespace else warehouse
+    fs, root = _file_system(directory, properties)
+    yield from _tables(fs, root, namespace)
 
 
 def load(location: str, properties: Mapping[str, str]) -> StaticTable:

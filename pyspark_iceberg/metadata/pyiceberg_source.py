@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from pyspark_iceberg.fields import Columns
 from pyspark_iceberg.metadata import files
 from pyspark_iceberg.metadata.errors import MetadataError, UnreadableError
-from pyspark_iceberg.metadata.model import Column, FileInfo, ManifestInfo, RefInfo, SnapshotInfo, TableInfo
+from pyspark_iceberg.metadata.model import FileInfo, ManifestInfo, RefInfo, SnapshotInfo, TableInfo
 from pyspark_iceberg.metadata.names import name_parts
 from pyspark_iceberg.metadata.settings import CatalogSettings
 
@@ -30,11 +31,11 @@ def table_names(settings: CatalogSettings, namespace: str | None = None) -> list
     wanted = tuple(name_parts(namespace)) if namespace else ()
     properties = settings.for_pyiceberg()
     if settings.type == "hadoop":
-        names: Iterator[tuple[str, ...]] = files.table_names(settings.properties["warehouse"], properties)
+        names: Iterator[tuple[str, ...]] = files.table_names(settings.properties["warehouse"], properties, wanted)
     else:
         names = _catalog_tables(settings, wanted)
     with _reading(f"the catalog {settings.name}"):
-        return [".".join(name) for name in names if name[: len(wanted)] == wanted]
+        return [".".join(map(_part, name)) for name in names]
 
 
 def open_table(settings: CatalogSettings | None, name: str) -> PyIcebergSource:
@@ -96,6 +97,11 @@ def _catalog_tables(settings: CatalogSettings, namespace: tuple[str, ...]) -> It
         raise MetadataError(f"Cannot list the tables of the catalog {settings.name}: {error}") from error
 
 
+def _part(part: str) -> str:
+    """Return a part of a name; with backticks if it contains a dot."""
+    return f"`{part.replace('`', '``')}`" if "." in part or "`" in part else part
+
+
 @contextmanager
 def _reading(name: str) -> Iterator[None]:
     """Raise each error of PyIceberg as an `UnreadableError`."""
@@ -121,17 +127,15 @@ class PyIcebergSource:
 
     def _described(self) -> TableInfo:
         metadata = self._table.metadata
-        schema, spec, order = self._table.schema(), self._table.spec(), self._table.sort_order()
-        columns = [Column(f.name, str(f.field_type), f.required, f.doc) for f in schema.fields]
-        name_of = schema.find_column_name
+        # Spark describes a table by the same JSON, so that both descriptions look alike.
+        columns = Columns(self._table.schema().model_dump_json())
         return TableInfo(
             self._name,
             metadata.location,
             metadata.format_version,
-            columns,
-            [_transform(str(f.transform), name_of(f.source_id)) for f in spec.fields],
-            ", ".join(f"{_transform(str(f.transform), name_of(f.source_id))} {f.direction}" for f in order.fields)
-            or None,
+            columns.top_level(),
+            [str(field) for field in columns.partitioning(self._table.spec().model_dump_json())],
+            ", ".join(map(str, columns.sort_order(self._table.sort_order().model_dump_json()))) or None,
             dict(metadata.properties),
             metadata.current_snapshot_id,
         )
@@ -196,10 +200,6 @@ class PyIcebergSource:
         """Return the type of a column, also of one that the current schema no longer has; None if no schema has it."""
         schemas = [self._table.schema(), *reversed(self._table.schemas().values())]
         return next((s.find_type(field_id) for s in schemas if s.find_column_name(field_id) is not None), None)
-
-
-def _transform(transform: str, column: str | None) -> str:
-    return str(column) if transform == "identity" else f"{transform}({column})"
 
 
 def _value(transform: Any, source: Any, value: Any) -> Any:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from pyspark_iceberg.fields import Columns
-from pyspark_iceberg.metadata.model import Column, FileInfo, ManifestInfo, RefInfo, SnapshotInfo, TableInfo
+from pyspark_iceberg.metadata.model import FileInfo, ManifestInfo, RefInfo, SnapshotInfo, TableInfo
 
 if TYPE_CHECKING:
     from pyspark.sql import Row
@@ -27,20 +27,16 @@ class SparkSource:
 
     def table(self) -> TableInfo:
         """Return the description of the table."""
-        table, described = self._table, self._table.describe_table()
-        properties = table.properties
-        columns = [
-            Column(f.name, f.dataType.simpleString(), not f.nullable, f.metadata.get("comment"))
-            for f in table.schema.fields
-        ]
+        described = self._table.describe_table()
+        columns = Columns(described.schema)
         return TableInfo(
-            table.name,
+            self._table.name,
             described.location,
             described.format_version,
-            columns,
-            [str(field) for field in Columns(described.schema).partitioning(described.partition_spec)],
-            properties.get("sort-order"),
-            {key: value for key, value in properties.items() if key not in _STATE},
+            columns.top_level(),
+            [str(field) for field in columns.partitioning(described.partition_spec)],
+            ", ".join(map(str, columns.sort_order(described.sort_order))) or None,
+            {key: value for key, value in self._table.properties.items() if key not in _STATE},
             described.current_snapshot_id,
         )
 

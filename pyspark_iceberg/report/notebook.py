@@ -16,12 +16,17 @@ if TYPE_CHECKING:
 _DELETES = ("position deletes", "deletion vector", "equality deletes")
 
 
-def table_html(table: Table, facts: Iterable[tuple[str, str]]) -> str:
-    """Return a summary of a table: facts, totals of the current snapshot, and columns."""
+def table_html(table: Table, facts: Iterable[tuple[str, str]], columns: Sequence[tuple[str, str, str]]) -> str:
+    """Return a summary of a table: facts, totals of the current snapshot, and columns.
+
+    Args:
+        table: the table.
+        facts: names and values.
+        columns: the name, the type and the comment of each column.
+    """
     current = table.current_snapshot_id
     snapshot = next((s for s in table.snapshots() if s.snapshot_id == current), None)
     totals = [] if snapshot is None else _totals(snapshot.summary)
-    columns = [(f.name, f.dataType.simpleString(), f.metadata.get("comment", "")) for f in table.schema.fields]
     return _html(table.name, (None, [*facts, *totals]), (("column", "type", "comment"), columns))
 
 

@@ -20,6 +20,8 @@ from typer.testing import CliRunner
 from pyspark_iceberg import Table
 from pyspark_iceberg.cli import maintenance
 from pyspark_iceberg.cli.app import app
+from pyspark_iceberg.metadata import pyiceberg_source
+from pyspark_iceberg.metadata.spark_source import SparkSource
 
 DOCS = Path(__file__).resolve().parent.parent.parent / "docs"
 NAME = "shell.events"
@@ -75,6 +77,41 @@ def test_describe_shows_columns_partitions_refs_and_totals(run: Any, events: Tab
     text = run("describe", NAME)
     assert "number" in text
     assert "merge-on-read" in text
+
+
+def test_describe_shows_the_same_with_and_without_spark(spark: SparkSession, table: str, warehouse: Path) -> None:
+    spark.sql(
+        f"CREATE TABLE {table} (id bigint NOT NULL COMMENT 'key', ts timestamp, m map<string, date>, "
+        "s struct<x: double NOT NULL COMMENT 'place', l: array<decimal(9, 2)>>) "
+        "PARTITIONED BY (bucket(4, id), days(ts), s.x)"
+    )
+    spark.sql(f"ALTER TABLE {table} WRITE ORDERED BY days(ts) DESC NULLS LAST, id")
+    without = pyiceberg_source.open_table(None, str(warehouse.joinpath(*table.split(".")))).table()
+    described = SparkSource(Table(spark, table)).table()
+    for found in (without, described):
+        assert [c.type for c in found.columns] == [
+            "long",
+            "timestamptz",
+            "map<string, date>",
+            "struct<7: x: required double (place), 8: l: optional list<decimal(9, 2)>>",
+        ]
+        assert found.partitioning == ["bucket(4, id)", "days(ts)", "s.x"]
+        assert found.sort_order == "days(ts) DESC NULLS LAST, id ASC NULLS FIRST"
+    assert without.columns == described.columns
+
+
+def test_types_that_spark_and_pyiceberg_lack_have_their_names(run: Any, spark: SparkSession, table: str) -> None:
+    spark.sql(
+        f"CREATE TABLE {table} (id bigint, v variant, g geometry, a array<variant>) "
+        "TBLPROPERTIES ('format-version' = '3')"
+    )
+    columns = run("describe", table, "--json")["table"]["columns"]
+    assert [c["type"] for c in columns] == ["long", "variant", "geometry", "list<variant>"]
+    handle = Table(spark, table)
+    assert "v: variant" in repr(handle)
+    html = handle._repr_html_()
+    assert "<td>variant</td>" in html
+    assert "<td>geometry" in html
 
 
 def test_history_shows_the_snapshots_newest_first(run: Any, events: Table) -> None:
@@ -136,6 +173,7 @@ def test_sql_shows_times_in_utc_and_columns_by_their_position(run: Any, events: 
 def test_errors_have_no_traceback_and_a_documented_exit_code(run: Any, events: Table) -> None:
     for arguments in (
         ("describe", "shell.missing"),
+        ("tables", "missing"),
         ("diff", NAME, "first", "nothing"),
         ("sql", "SELECT * FROM shell.missing"),
         ("compact", "shell.missing"),
@@ -270,13 +308,19 @@ def test_doctor_finds_bounds_that_do_not_match_the_rows(run: Any, spark: SparkSe
     other = f"{table}_other"
     try:
         for name, start in ((table, 0), (other, 100)):
-            spark.sql(f"CREATE TABLE {name} (id bigint)")
-            spark.sql(f"INSERT INTO {name} SELECT id FROM range({start}, {start + 10}, 1, 1)")
+            spark.sql(f"CREATE TABLE {name} (id bigint, s struct<x: int>, d double)")
+            values = "id, struct(CAST(id AS int)), if(id < 100, 1D, double('NaN'))"
+            spark.sql(f"INSERT INTO {name} SELECT {values} FROM range({start}, {start + 10}, 1, 1)")
         path, wrong = (_only_file(spark, name) for name in (table, other))
         path.write_bytes(wrong.read_bytes())
         path.with_name(f".{path.name}.crc").unlink(missing_ok=True)
         output = run("doctor", table, code=3)
-        assert f"{path}, id: the value 109 is above the upper bound 9" in output.replace("file:", "")
+        for problem in (
+            "id: the value 109 is above the upper bound 9",
+            "s.x: the value 109 is above the upper bound 9",
+            "d: 10 NaN values instead of 0",
+        ):
+            assert f"{path}, {problem}" in output.replace("file:", "")
         assert "rewrite-all" in output
     finally:
         spark.sql(f"DROP TABLE IF EXISTS {other} PURGE")

@@ -281,6 +281,10 @@ CASES = {
     "null count": Case(
         "rows", edited_file(column_value(2, 1, "null_value_counts"), ", s: 0 nulls instead of 1"), *ROWS
     ),
+    "value count": Case("rows", edited_file(column_value(2, 2, "value_counts"), ", s: 1 values instead of 2"), *ROWS),
+    "NaN count": Case(
+        "rows", edited_file(column_value(3, 1, "nan_value_counts"), ", d: 0 NaN values instead of 1"), *ROWS
+    ),
     "lower bound": Case(
         "rows",
         edited_file(column_value(2, "b", *BOUNDS), ", s: the value 'a' is below the lower bound 'b'"),

@@ -24,7 +24,7 @@ from pyspark_iceberg.cli.output import write_pairs, write_table
 from pyspark_iceberg.metadata.errors import MetadataError, UnreadableError
 from pyspark_iceberg.metadata.model import FileInfo, RefInfo, SnapshotInfo, TableInfo
 from pyspark_iceberg.metadata.names import qualified
-from pyspark_iceberg.metadata.pyiceberg_source import open_table
+from pyspark_iceberg.metadata.pyiceberg_source import open_table, table_names
 from pyspark_iceberg.metadata.settings import CatalogSettings, catalog_settings
 from pyspark_iceberg.report.facts import Facts
 from pyspark_iceberg.report.page import page
@@ -56,6 +56,20 @@ def test_a_name_has_the_parts_that_it_has_in_sql(catalog: Catalog, tmp_path: Pat
     ):
         found = open_table(settings, name)
         assert [c.name for c in found.table().columns] == ["id", "part"]
+
+
+def test_the_tables_of_a_namespace_are_listed_with_the_names_that_commands_accept(
+    catalog: Catalog, tmp_path: Path
+) -> None:
+    for name in ("my-events", "v1.0"):
+        create(catalog, tmp_path, name)
+    settings = CatalogSettings("default", "hadoop", {"warehouse": str(tmp_path)})
+    listed = table_names(settings, "default")
+    assert listed == table_names(settings) == ["default.my-events", "default.`v1.0`"]
+    for name in listed:
+        assert len(open_table(settings, name).table().columns) == 2
+    with pytest.raises(MetadataError, match="default/other does not exist"):
+        table_names(settings, "default.other")
 
 
 def test_a_name_in_spark_begins_with_the_catalog() -> None:

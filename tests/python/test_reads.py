@@ -38,6 +38,7 @@ def test_a_scan_selects_a_state_columns_and_rows(items: Table) -> None:
     selected = items.scan(branch="work", columns=["s.a", functions.col("id")], where="s.a > 10 AND id < 3")
     assert [tuple(row) for row in selected.collect()] == [(20, 2)]
     assert items.scan(where=functions.col("id") == 2, columns=["s"]).columns == ["s"]
+    assert items.scan(columns="id").columns == ["id"]
 
 
 def test_a_scan_of_a_missing_state_or_column_is_reported_at_once(items: Table) -> None:

@@ -103,6 +103,11 @@ def test_a_path_without_a_table_has_the_error_class_of_missing_objects(spark: Sp
         Table.for_path(spark, events.location + "/nothing")
 
 
+def test_a_missing_metadata_table_is_reported_at_once(events: Table) -> None:
+    with pytest.raises(MissingObjectError, match="fils"):
+        events.metadata("fils")
+
+
 def test_an_empty_table_has_no_current_snapshot(spark: SparkSession, table: str) -> None:
     spark.sql(f"CREATE TABLE {table} (id INT) USING iceberg")
     assert Table(spark, table).current_snapshot_id is None
