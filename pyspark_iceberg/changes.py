@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Callable, Union
+from typing import Any, Callable, Union
 
+from pyspark import SparkContext
 from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame, Row, SparkSession, functions
 
-from pyspark_iceberg.call import identifier, literal, name_parts
+from pyspark_iceberg.call import identifier, literal, name_parts, setting
 from pyspark_iceberg.errors import typed_errors
 
 # A condition or a value: a column, or SQL.
 Sql = Union[Column, str]
+
+# A comment without comments in it.
+_COMMENT = re.compile(r"--[^\n]*|/\*(?:(?!/\*|\*/).)*\*/", re.DOTALL)
 
 _MERGE = "spark.merge-into.num-target-rows-"
 _UPDATE = "spark.update.num-"
@@ -62,16 +67,27 @@ def expression(value: Sql, subject: str = "condition") -> str:
     Raises:
         TypeError: the value is neither a column nor a str (the SQL form of another Python value would depend on the
             column), or it is a column of Spark Connect.
+        ValueError: the text has only spaces and comments.
     """
     if isinstance(value, str):
+        # Spark would take the word WHERE before an empty condition for an alias of the table, and delete all rows.
+        if not _without_comments(value).strip():
+            raise ValueError(f'The {subject} is empty; pass SQL, such as "id = 1"')
         return f"{value}\n"
     java_column = getattr(value, "_jc", None)
     if java_column is not None:
-        return f"{java_column.expr().sql()}\n"
+        jvm: Any = SparkContext._active_spark_context._jvm  # type: ignore[union-attr]
+        return f"{jvm.iceberglite.spark.sql.ColumnText.of(java_column)}\n"
     if hasattr(value, "alias"):
         raise TypeError(f"Pass the {subject} as SQL in a str: Spark Connect cannot convert a column to SQL")
     actual = type(value).__name__
     raise TypeError(f"Pass SQL as a str for the {subject}, such as \"DATE '2026-01-01'\", or a column, not {actual}")
+
+
+def _without_comments(sql: str) -> str:
+    """Return SQL without its comments. A comment can contain comments."""
+    shorter = _COMMENT.sub(" ", sql)
+    return shorter if shorter == sql else _without_comments(shorter)
 
 
 def expressions(values: Mapping[str, Sql]) -> dict[str, str]:
@@ -91,7 +107,7 @@ def assignments(values: Mapping[str, Sql]) -> str:
     return ", ".join(f"{column} = {value}" for column, value in expressions(values).items())
 
 
-def run(spark: SparkSession, table: str, before: str, after: str, options: Mapping[str, str]) -> RowChanges:
+def run(spark: SparkSession, table: str, before: str, after: str, options: Mapping[str, object]) -> RowChanges:
     """Run a statement and return its row counts.
 
     The statement gets a unique id, which is stored in the summary of its snapshot. The counts are read from the summary
@@ -110,7 +126,7 @@ def run(spark: SparkSession, table: str, before: str, after: str, options: Mappi
     """
     statement = str(uuid.uuid4())
     statement_options = {**options, "snapshot-property.statement-id": statement}
-    option_list = ", ".join(f"{literal(key)} = {literal(value)}" for key, value in statement_options.items())
+    option_list = ", ".join(f"{literal(key)} = {literal(setting(value))}" for key, value in statement_options.items())
     with typed_errors():
         spark.sql(f"{before} {table} WITH ({option_list}) {after}")
     return read_counts(spark, table, statement, _row_changes)

@@ -8,7 +8,7 @@ from typing import Union
 
 from pyspark.sql import DataFrame, SparkSession
 
-from pyspark_iceberg.call import identifier, temporary_view
+from pyspark_iceberg.call import identifier, setting, temporary_view
 from pyspark_iceberg.changes import RowChanges, Sql, assignments, expression, expressions, run
 
 Source = Union[DataFrame, str]
@@ -119,7 +119,7 @@ class Merge:
             key: the name of the option.
             value: the value; `True` and `False` are written as `true` and `false`.
         """
-        return replace(self, _options={**self._options, key: str(value)})
+        return replace(self, _options={**self._options, key: setting(value)})
 
     def retries(self, times: int) -> Merge:
         """Set the maximum number of times that the statement is run again after a commit conflict."""

@@ -30,9 +30,12 @@ def test_delete_and_update_return_the_number_of_changed_rows(numbers: Table) -> 
     assert (deleted.inserted, deleted.updated, deleted.deleted) == (0, 0, 10)
     assert deleted.snapshot_id == numbers.current_snapshot_id
     updated = numbers.update(
-        {"n": "n + 100", "note": r"'it\'s {new}'"}, "n = 4", options={"isolation-level": "snapshot"}
+        {"n": "n + 100", "note": r"'it\'s {new}'"},
+        "n = 4",
+        options={"isolation-level": "snapshot", "snapshot-property.checked": True},
     )
     assert (updated.inserted, updated.updated, updated.deleted) == (0, 10, 0)
+    assert numbers.snapshots().to_list()[-1].summary["checked"] == "true"
     assert numbers.to_df().where('n = 104 AND note = "it\'s {new}"').count() == 10
     assert numbers.delete("id = -1") == RowChanges() == numbers.update({"n": "1"}, "id = -1")
     assert numbers.update({"n": "0"}).updated == 90
@@ -52,12 +55,14 @@ def test_a_merge_with_all_clauses_returns_its_row_counts(spark: SparkSession, nu
         .when_not_matched_by_source_update({"note": "'alone'"}, condition="target.id = 1")
         .when_not_matched_by_source_delete(condition="target.id IN (2, 3, 4) OR false")
         .option("snapshot-property.job", "nightly")
+        .option("snapshot-property.checked", True)
         .retries(2)
         .execute()
     )
     assert (changes.inserted, changes.updated, changes.deleted) == (5, 8, 4)
     last = numbers.snapshots().to_list()[-1]
     assert last.snapshot_id == changes.snapshot_id
+    assert last.summary["checked"] == "true"
     assert last.summary["job"] == "nightly"
     rows = numbers.to_df().where("id IN (1, 91, 92, 100, 104)").orderBy("id").collect()
     assert [tuple(row) for row in rows] == [

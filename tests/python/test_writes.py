@@ -111,12 +111,39 @@ def test_conditions_and_values_can_be_columns(spark: SparkSession, items: Table)
     )
     assert merged.execute().updated == 1
     assert rows(items) == [(2, "a", 21), (3, "b", 33), (4, "b", 40)]
+    assert items.delete(functions.col("id").isin([])).deleted == 0
+    letters = functions.split("p", "")
+    is_b = functions.exists(letters, lambda letter: letter == "b")
+    last = functions.aggregate(functions.array("n"), functions.lit(0), lambda total, n: total + n)
+    assert items.update({"n": last + 1}, is_b).updated == 2
+    assert items.update({"p": functions.lit("${spark.app.name}")}, functions.col("id") == 2).updated == 1
+    assert rows(items) == [(2, "${spark.app.name}", 21), (3, "b", 34), (4, "b", 41)]
 
 
 def test_a_delete_without_a_condition_is_rejected(items: Table) -> None:
     with pytest.raises(ValueError, match=r"call delete_all\(\)"):
         items.delete()
+    for empty in ("", " \n", "-- id = 1", "/* id /* = */ 1 */ -- x"):
+        with pytest.raises(ValueError, match="The condition is empty"):
+            items.delete(empty)
+        with pytest.raises(ValueError, match="The condition is empty"):
+            items.update({"n": "0"}, empty)
+    items.set_properties({})
+    items.unset_properties()
     assert items.delete_all().deleted == 4
+
+
+def test_values_that_are_neither_columns_nor_text_are_rejected(items: Table) -> None:
+    with pytest.raises(TypeError, match="Pass the condition as SQL in a str, or as a column, not int"):
+        items.replace_where([(1, "a", 0)], 5)  # type: ignore[arg-type]
+    for change in (
+        lambda: items.set_properties({"note": None}),
+        lambda: items.append([(9, "z", 9)], options={"snapshot-property.job": None}),
+        lambda: items.delete("id = 1", options={"snapshot-property.job": None}),
+    ):
+        with pytest.raises(TypeError, match="must not be None"):
+            change()
+    assert len(rows(items)) == 4
 
 
 def test_branches_and_tags_are_created_written_and_dropped(items: Table) -> None:
@@ -175,9 +202,16 @@ def test_optimize_and_vacuum_run_their_statements(items: Table) -> None:
     for i in range(5, 11):
         items.append([(i, "a", i)])
     result = items.optimize().where("p = 'a'").execute()
-    assert (result["rewritten_data_files_count"], result["added_data_files_count"]) == (7, 1)
-    assert items.optimize().zorder_by("id", "n").execute()["added_data_files_count"] == 2
+    assert (result.rewritten_data_files_count, result.added_data_files_count) == (7, 1)
+    assert items.optimize().zorder_by("id", "n").execute().added_data_files_count == 2
     assert items.vacuum(retain_hours=1000, dry_run=True) == []
+    assert {(row.kind, row.count, row.kept_because) for row in items.vacuum(retain_hours=1000)} >= {
+        ("snapshot", 0, None),
+        ("orphan file", 0, None),
+    }
+    snapshots = {str(s.snapshot_id) for s in items.snapshots()} - {str(items.current_snapshot_id)}
+    expiring = items.vacuum(retain_hours=0, dry_run=True)
+    assert {row.name for row in expiring if row.kind == "snapshot"} == snapshots
 
 
 def test_properties_are_set_and_unset(items: Table) -> None:

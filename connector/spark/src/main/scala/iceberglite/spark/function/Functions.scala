@@ -27,6 +27,10 @@ object Functions {
    */
   val inPlans: Seq[UnboundFunction] = transforms
 
+  /** Whether a function is one of the connector, and not of another catalog. */
+  private[iceberglite] def isOfConnector(function: ScalarFunction[_]): Boolean =
+    function.getClass.getPackageName == getClass.getPackageName
+
   /** Matches a function of [[all]] that has a form with a method `invoke`, and returns this form. */
   object Interpreted {
     def unapply(function: ScalarFunction[_]): Option[ScalarFunction[_]] = function match {

@@ -34,6 +34,9 @@ final private[iceberglite] case class VariantGet(
 
   override def prettyName: String = if (failOnError) "variant_get" else "try_variant_get"
 
+  /** The name of a column without an alias, with the arguments of the call. */
+  override def sql: String = s"$prettyName(${child.sql}, $path, ${target.fold("variant")(_.simpleString)})"
+
   override protected def nullSafeEval(variant: Any): Any = SparkErrors.in(prettyName) {
     try path.in(VariantFunctions.parse(variant.asInstanceOf[UTF8String])).map(resultOf).orNull
     catch { case _: InvalidArgument if !failOnError => null }
