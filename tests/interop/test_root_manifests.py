@@ -10,7 +10,7 @@ import duckdb
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
-DATA, DATA_MANIFEST, MANIFEST_VECTOR = 0, 3, 5
+DATA, POSITION_DELETES, DATA_MANIFEST, DELETE_MANIFEST, MANIFEST_VECTOR = 0, 1, 3, 4, 5
 DELETED = 2
 FIELD_IDS = {
     "content_type": 134,
@@ -40,8 +40,23 @@ def table_with_leaves(spark: SparkSession, table: str) -> Path:
     spark.sql(f"CALL lite.system.rewrite_manifests(table => '{table}')")
     spark.sql(f"INSERT INTO {table} {rows.format(80, 100)}")
     spark.sql(f"DELETE FROM {table} WHERE p = 3")
+    return root_of(spark, table)
+
+
+def root_of(spark: SparkSession, table: str) -> Path:
     newest = f"SELECT manifest_list FROM {table}.snapshots JOIN {table}.refs USING (snapshot_id) WHERE name = 'main'"
     return local(spark.sql(newest).collect()[0][0])
+
+
+def table_with_delete_leaf(spark: SparkSession, table: str) -> Path:
+    """Create a table with one deleted row in each of eight files, and a leaf of deletion vectors. Return the root."""
+    spark.sql(
+        f"CREATE TABLE {table} (id BIGINT, p INT) USING iceberg PARTITIONED BY (p) TBLPROPERTIES "
+        "('format-version' = '4', 'write.delete.mode' = 'merge-on-read', 'write.v4.single-commit-max-files' = '4')"
+    )
+    spark.sql(f"INSERT INTO {table} SELECT id, CAST(id % 8 AS INT) FROM range(0, 80)")
+    spark.sql(f"DELETE FROM {table} WHERE id < 8")
+    return root_of(spark, table)
 
 
 def live(entries: list[dict[str, Any]], content: int) -> list[dict[str, Any]]:
@@ -98,3 +113,34 @@ def test_duckdb_sums_the_rows_of_a_snapshot(spark: SparkSession, table: str) -> 
     removed = spark.sql("SELECT count(*) FROM range(0, 80) WHERE id % 8 = 3").collect()[0][0]
     kept = spark.sql(f"SELECT sum(record_count) FROM {table}.files").collect()[0][0]
     assert rows[0][0] - removed - deleted_in_root[0][0] == kept == spark.table(table).count()
+
+
+def test_pyarrow_finds_the_deletion_vectors_of_a_delete_leaf(spark: SparkSession, table: str) -> None:
+    root = table_with_delete_leaf(spark, table)
+    entries = pq.read_table(root).to_pylist()
+    leaf = local(live(entries, DELETE_MANIFEST)[0]["location"])
+    schema = pq.read_schema(leaf)
+    ids = {
+        name: int(schema.field(name).metadata[b"PARQUET:field_id"]) for name in ("deletion_vector", "referenced_file")
+    }
+    assert ids == {"deletion_vector": 147, "referenced_file": 143}
+    assert schema.metadata is not None
+    assert (schema.metadata[b"format-version"], schema.metadata[b"content"]) == (b"4", b"delete")
+    vectors = pq.read_table(leaf).to_pylist()
+    assert {v["content_type"] for v in vectors} == {POSITION_DELETES}
+    assert [v["record_count"] for v in vectors] == [1] * 8
+    assert all(v["deletion_vector"]["size_in_bytes"] > 0 and v["deletion_vector"]["offset"] > 0 for v in vectors)
+    data = [e for m in live(entries, DATA_MANIFEST) for e in pq.read_table(local(m["location"])).to_pylist()]
+    assert {v["referenced_file"] for v in vectors} == {e["location"] for e in data}
+
+
+def test_duckdb_counts_the_rows_that_the_deletion_vectors_of_a_leaf_leave(spark: SparkSession, table: str) -> None:
+    root = table_with_delete_leaf(spark, table)
+    paths = [local(r[0]) for r in duckdb_rows(f"SELECT location FROM '{root}' WHERE content_type >= {DATA_MANIFEST}")]
+    rows, vectors = duckdb_rows(
+        f"SELECT sum(record_count) FILTER (content_type = {DATA})::BIGINT, "
+        f"count(*) FILTER (content_type = {POSITION_DELETES} AND deletion_vector.offset > 0) "
+        f"FROM read_parquet({[str(path) for path in paths]}, union_by_name = true)"
+    )[0]
+    assert (rows, vectors) == (80, 8)
+    assert rows - vectors == spark.table(table).count()
