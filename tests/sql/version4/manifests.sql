@@ -30,3 +30,9 @@ partition_summaries[0].upper_bound FROM ${catalog}.db.t.manifests ORDER BY level
 ----
 0 | 2 | 0 | 2 | NULL | NULL
 1 | 0 | 2 | 0 | d | e
+
+-- error write.v4.root.max-data-files
+ALTER TABLE t SET TBLPROPERTIES ('write.v4.root.max-data-files' = '0');
+
+-- error write.v4.root.max-bytes
+ALTER TABLE t SET TBLPROPERTIES ('write.v4.root.max-bytes' = 'many');

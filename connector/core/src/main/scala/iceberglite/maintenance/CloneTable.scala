@@ -4,7 +4,6 @@ import iceberglite.spec.IcebergError.{InvalidArgument, NotFound, Unsupported}
 import iceberglite.spec.{FormatVersion, ObjectKind}
 import iceberglite.spec.file.ManifestContent
 import iceberglite.spec.metadata.{Encryption, Snapshot, SnapshotRef, TableMetadata}
-import iceberglite.spec.partition.Identity
 import iceberglite.spec.property.{CheckConstraint, TableProperty}
 import iceberglite.spec.schema.GeneratedColumn
 import iceberglite.spec.table.TableClone
@@ -52,9 +51,8 @@ object CloneTable {
    * @throws iceberglite.spec.IcebergError.InvalidArgument if an argument is not valid, for example if the new table
    *   would have files in directories of the source
    * @throws iceberglite.spec.IcebergError.NotFound if the source has no such snapshot, branch or tag
-   * @throws iceberglite.spec.IcebergError.Unsupported if the source is encrypted or has partition transforms in format
-   *   version 4, if the snapshot has no manifest list, or if the catalog does not preserve the ids of columns,
-   *   partition specs and sort orders
+   * @throws iceberglite.spec.IcebergError.Unsupported if the source is encrypted, if the snapshot has no manifest list,
+   *   or if the catalog does not preserve the ids of columns, partition specs, sort orders and expressions (version 4)
    */
   def apply(source: Table, options: CloneOptions, summary: Map[String, String] = Map.empty)(
       stage: TableCreation => StagedTable
@@ -63,7 +61,6 @@ object CloneTable {
     Encryption.reject(metadata, "a clone of", CopyInstead)
     val snapshot = selected(metadata, options)
     snapshot.foreach(requireManifestList(source, _))
-    requireNoExpressions(source)
     checkProperties(options.properties)
     val used = UsedDirectories.of(source.io, source.name, source.metadataLocation)
     locationsIn(options).foreach { case (what, location) => requireOutside(used, what, location, source.io) }
@@ -124,17 +121,6 @@ object CloneTable {
       "Clone a later snapshot"
     )
 
-  /**
-   * Rejects a table with expressions of format version 4, because the ids of the clone's expressions would differ from
-   * those in the manifests of the source.
-   */
-  private def requireNoExpressions(source: Table): Unit =
-    if (source.metadata.expressions.exists(_.transform != Identity)) throw Unsupported(
-      s"cloning ${source.name}, a table of format version ${source.metadata.formatVersion} with a partition " +
-        "transform or another expression",
-      "Copy the table with CREATE TABLE AS SELECT"
-    )
-
   private def checkProperties(properties: Map[String, String]): Unit = {
     TableProperty.check(properties)
     properties.keys.find(TableProperty.Reserved).foreach { key =>
@@ -180,7 +166,8 @@ object CloneTable {
 
   private def requireMatch(clone: TableClone, created: Table): Unit =
     if (!clone.matches(created.metadata)) throw Unsupported(
-      s"cloning to ${created.name}, because its catalog assigns other ids to partition specs, sort orders or columns",
+      s"cloning to ${created.name}, because its catalog assigns other ids to columns, partition specs, sort orders " +
+        "or expressions",
       "Create the table in another catalog, or copy the rows with CREATE TABLE AS SELECT"
     )
 

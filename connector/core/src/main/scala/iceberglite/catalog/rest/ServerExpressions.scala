@@ -5,7 +5,7 @@ import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.partition.Identity
 import iceberglite.spec.update.MetadataUpdate
-import iceberglite.spec.update.MetadataUpdate.{AddExpression, RemoveExpression, UpgradeFormatVersion}
+import iceberglite.spec.update.MetadataUpdate.{AddExpression, CopyExpressions, RemoveExpression, UpgradeFormatVersion}
 import iceberglite.table.{Change, TableVersion}
 
 /**
@@ -42,7 +42,7 @@ private[catalog] object ServerExpressions {
   }
 
   private def changesExpressions(update: MetadataUpdate): Boolean = update match {
-    case AddExpression(_, _, _) | RemoveExpression(_) => true
+    case AddExpression(_, _, _) | CopyExpressions(_) | RemoveExpression(_) => true
     case _ => false
   }
 }

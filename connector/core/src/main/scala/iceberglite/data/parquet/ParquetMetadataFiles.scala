@@ -3,9 +3,10 @@ package iceberglite.data.parquet
 import java.io.ByteArrayOutputStream
 
 import org.apache.parquet.io.{InputFile, OutputFile, PositionOutputStream}
+import org.apache.parquet.schema.{GroupType, PrimitiveType => ParquetPrimitive}
 
 import iceberglite.data.{DataSource, FileFaults, Record, RecordIterator}
-import iceberglite.parquet.ParquetInput
+import iceberglite.parquet.{ParquetInput, ParquetShapes, SchemaOfParquet}
 import iceberglite.spec.property.{ParquetCompression, ParquetPageVersion}
 import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.PrimitiveType
@@ -58,8 +59,34 @@ private[iceberglite] object ParquetMetadataFiles {
   final class LoadedFile private[ParquetMetadataFiles] (source: DataSource, file: InputFile) {
     private val loaded = new LoadedParquet(source.path, file)
 
+    /** The types of the primitive fields of the file; see [[ParquetMetadataFiles.typesOf]]. */
+    def types: Map[Int, PrimitiveType] = primitiveTypes(source.path, loaded.open())
+
     /** Opens the file; see [[ParquetMetadataFiles.open]]. */
     def open(expected: StructType): MetadataRecords = new ParquetRecords(source, expected, loaded.open())
+  }
+
+  /**
+   * Returns the types of the primitive fields of a file at all levels, by field id, without fields whose types have no
+   * equivalent in Iceberg.
+   *
+   * @throws iceberglite.spec.IcebergError.UnreadableFile if the file is not a Parquet file
+   */
+  def typesOf(source: DataSource): Map[Int, PrimitiveType] =
+    primitiveTypes(source.path, StreamedParquet.open(source))
+
+  private def primitiveTypes(path: String, open: => OpenParquet): Map[Int, PrimitiveType] = {
+    def types(group: GroupType): Vector[(Int, PrimitiveType)] = ParquetShapes.childrenOf(group).flatMap {
+      case inner: GroupType => types(inner)
+      case leaf: ParquetPrimitive =>
+        for (id <- ParquetShapes.idOf(leaf).toVector; t <- SchemaOfParquet.primitiveOf(leaf)) yield id -> t
+      case _ => Vector.empty
+    }
+    FileFaults.wrapReadErrors(path) {
+      val file = open
+      try types(file.metadata.getSchema).toMap
+      finally file.close()
+    }
   }
 
   /** Returns the bytes of a file. @param path the path for messages */

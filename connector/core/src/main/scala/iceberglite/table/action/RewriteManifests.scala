@@ -13,7 +13,8 @@ import iceberglite.tree.{FileChanges, ManifestRewrite, WrittenTree}
 /**
  * Rewrites manifests with their entries sorted by partition, so that scans with a partition filter skip more manifests.
  * The live files do not change. If there is only one manifest of data files or of delete files, it is rewritten only to
- * divide it: if it is larger than `commit.manifest.target-size-bytes` and lists more than one live file.
+ * divide it: if it is larger than `commit.manifest.target-size-bytes` and lists more than one live file; or, in version
+ * 4, to replace a manifest of an earlier version.
  *
  * @param specId the partition spec of the manifests to rewrite; by default the table's default partition spec
  * @param sortBy the names of the partition fields to sort by first; the remaining fields follow in the order of the
@@ -52,7 +53,7 @@ final class RewriteManifests(
       ManifestContent.all.toVector.flatMap { content =>
         val manifests = parts.filter(p => p.specId == id && p.content == content)
         val isDivisible = manifests.exists(m => m.length > targetBytes && m.liveFiles.forall(_ > 1))
-        if (manifests.size > 1 || isDivisible) manifests else Vector.empty
+        if (manifests.size > 1 || isDivisible || manifests.exists(_.isOutdated)) manifests else Vector.empty
       }
 
     override def order(spec: PartitionSpec): Ordering[PartitionTuple] = byPartition

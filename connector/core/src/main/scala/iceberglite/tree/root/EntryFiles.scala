@@ -33,26 +33,31 @@ final private[root] class EntryFiles(columns: StatsColumns) extends Serializable
       sortOrderId = file.sortOrderId.filter(_ => file.content == Content.Data),
       referencedFile = file.referencedDataFile.filter(_ => file.content == Content.PositionDeletes),
       keyMetadata = file.keyMetadata,
-      splitOffsets = file.splitOffsets,
+      // Readers reject unsorted offsets, which manifests of earlier versions may contain.
+      splitOffsets = file.splitOffsets.sorted,
       equalityIds = if (file.content == Content.EqualityDeletes) file.equalityIds else Vector.empty,
       firstRowId = file.firstRowId.filter(_ => file.content == Content.Data)
     )
   }
 
-  /** Returns the statistics of the columns, and the statistics that contain the partition values. */
+  /**
+   * Returns the statistics of the columns, and the statistics that contain the partition values. A deletion vector has
+   * only the latter: docs/v4.md explains why the bounds of its data file are not copied.
+   */
   private def statsOf(file: ContentFile): ContentStats = {
     val measured = file.metrics match {
-      // If the metrics have statistics of expressions that no partition field uses, these are kept, too.
+      // The metrics may also have statistics of expressions, which are kept.
       case typed: TypedMetrics =>
         typed.allStats.flatMap { case (id, stats) => columns.byId.get(id).map(c => id -> promoted(stats, c)) }
       case encoded =>
         columns.all.filter(_.isColumn).map(c => c.id -> statsOf(encoded, c)).filterNot(_._2.isEmpty)
     }
+    val known = measured.toMap
     val partition = columns.keysOf(file.specId).zip(file.partition.values).collect {
-      // The file may have been written before the source column of the field was promoted.
-      case (Some(key), value) => key.id -> value.map(v => LiteralConversion.to(v, key.partitionType).getOrElse(v))
+      case (Some(key), value) if !columns.isOpaque(key.id) || !known.contains(key.id) =>
+        key.id -> value.map(typed(_, key))
     }
-    ContentStats(partition.foldLeft(measured.toMap) { case (stats, (id, value)) =>
+    ContentStats(partition.foldLeft(known) { case (stats, (id, value)) =>
       stats.updated(id, withValue(stats.getOrElse(id, FieldStats.Empty), columns.byId.get(id), value, file.recordCount))
     })
   }
@@ -74,7 +79,8 @@ final private[root] class EntryFiles(columns: StatsColumns) extends Serializable
    * was promoted, because cached entries of a leaf are shared by all versions of the table.
    */
   private def promoted(stats: FieldStats, column: StatsColumn): FieldStats =
-    stats.copy(lower = promotedBound(stats.lower, column), upper = promotedBound(stats.upper, column))
+    if (column.isOpaque) stats
+    else stats.copy(lower = promotedBound(stats.lower, column), upper = promotedBound(stats.upper, column))
 
   private def promotedBound(bound: Option[Literal], column: StatsColumn): Option[Literal] =
     for (t <- column.boundType; b <- bound; value <- LiteralConversion.to(b, t) if fits(value, t)) yield value
@@ -121,7 +127,7 @@ final private[root] class EntryFiles(columns: StatsColumns) extends Serializable
     toEntry(e, e.version, partitionOf(e), metricsOf(e), e.firstRowId)
 
   /** Returns the metrics in the entry of a data or delete file. */
-  def metricsOf(e: ContentEntry): Metrics = columns.metrics(upperCompleted(e))
+  def metricsOf(e: ContentEntry): Metrics = columns.metrics(upperCompleted(e), e.specId)
 
   private def partitionOf(e: ContentEntry): PartitionTuple = {
     val keys = columns.keysOf(e.specId)
@@ -206,9 +212,16 @@ final private[root] class EntryFiles(columns: StatsColumns) extends Serializable
       s"The entry of ${e.location} has no statistics of the column or expression ${key.id}, which determine a " +
         s"partition value of the partition spec ${e.specId}"
     ))
-    stats.lower.map(v => LiteralConversion.to(v, key.partitionType).getOrElse(v))
+    stats.lower.map(typed(_, key))
       .orElse(if (stats.nanCount.exists(_ > 0)) EntryFiles.nanOf(key.partitionType) else None)
   }
+
+  /**
+   * Returns a partition value with the type of the partition field, because the file may have been written before the
+   * source column of the field was promoted. The values of an unknown transform keep their type, as in Avro manifests.
+   */
+  private def typed(value: Literal, key: PartitionFieldKey): Literal =
+    if (columns.isOpaque(key.id)) value else LiteralConversion.to(value, key.partitionType).getOrElse(value)
 
   /**
    * Adds missing upper bounds of identity partition columns. Other writers may omit these bounds, because they equal

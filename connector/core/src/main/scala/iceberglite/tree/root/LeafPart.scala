@@ -60,9 +60,16 @@ final private[root] class LeafPart(
     if (leaf.content == EntryContent.DataManifest) ManifestContent.Data else ManifestContent.Deletes
   override def specId: Int = leaf.specId
   override def length: Long = leaf.fileSizeInBytes.getOrElse(0L)
+
+  /**
+   * The number of live files. It is unknown if the deletion vector may contain positions of entries with the status
+   * `deleted`, which Avro manifests may have and other writers may add to the vector.
+   */
   override def liveFiles: Option[Long] = {
-    val live = math.max(0L, stats.addedFiles.toLong + stats.existingFiles - vector.cardinality)
-    Some(selected.fold(live)(s => math.min(live, s.cardinality)))
+    val listed = stats.addedFiles.toLong + stats.existingFiles
+    val atLeast = math.max(0L, listed - vector.cardinality)
+    val atMost = math.min(listed, math.max(0L, leaf.recordCount - vector.cardinality))
+    Some(atMost).filter(_ == atLeast).map(live => selected.fold(live)(s => math.min(live, s.cardinality)))
   }
   override def sequenceNumber: Long = leaf.version.sequenceNumber.getOrElse(0L)
   override def minSequenceNumber: Long = stats.minSequenceNumber
@@ -74,6 +81,8 @@ final private[root] class LeafPart(
 
   /** Whether the manifest has the columns of version 4. */
   def isColumnar: Boolean = leaf.format != FileFormat.Avro
+
+  override def isOutdated: Boolean = !isColumnar
 
   /** Returns a part that lists only the entries at the given positions that are not removed. */
   def only(positions: DeletionVector): LeafPart =
@@ -137,7 +146,7 @@ final private[root] class LeafPart(
     RootManifests.load(io, path, length).fold(
       RootManifests.stream(io, path, columns, length, checkKind)(counted(_).map(e => entryOf(e, files.metricsOf(e))))
     ) { file =>
-      val statistics = new LeafStatistics(path, file.open(_), columns)
+      val statistics = new LeafStatistics(path, file.open(_), columns.in(file.types))
       var row = -1
       RootManifests.stream(path, file, columns.ofPartitions, checkKind)(counted(_).map { e =>
         row += 1

@@ -14,12 +14,18 @@ import iceberglite.tree.root.VectorContent.{InPuffin, Inline}
 private[root] object ManifestVectors {
 
   /** Returns the root's entry for a new inline vector. */
-  def entry(leaf: ContentEntry, positions: DeletionVector, snapshotId: Long, sequenceNumber: Long): ContentEntry =
+  def entry(leaf: ContentEntry, positions: DeletionVector, snapshotId: Long, sequenceNumber: Long): ContentEntry = {
+    val number = Some(sequenceNumber)
+    entry(leaf, positions, VersionInfo(EntryStatus.Added, Some(snapshotId), number, number))
+  }
+
+  /** Returns the root's entry for an inline vector. */
+  def entry(leaf: ContentEntry, positions: DeletionVector, version: VersionInfo): ContentEntry =
     ContentEntry(
       content = EntryContent.ManifestVector,
       location = "",
       format = FileFormat.Puffin,
-      version = VersionInfo(EntryStatus.Added, Some(snapshotId), Some(sequenceNumber), Some(sequenceNumber)),
+      version = version,
       specId = leaf.specId,
       recordCount = positions.cardinality,
       fileSizeInBytes = None,

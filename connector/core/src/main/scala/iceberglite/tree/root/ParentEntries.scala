@@ -1,7 +1,7 @@
 package iceberglite.tree.root
 
 import iceberglite.spec.IcebergError.Unsupported
-import iceberglite.spec.file.{ManifestContent, ManifestEntry, ManifestFile}
+import iceberglite.spec.file.{EntryStatus, ManifestContent, ManifestEntry, ManifestFile}
 import iceberglite.tree.{SnapshotFiles, TreeTable}
 import iceberglite.tree.manifestlist.{AddedFileCheck, ManifestCounts, ManifestListFiles, ManifestPart}
 
@@ -45,14 +45,25 @@ private[root] object ParentEntries {
 
   /**
    * Returns the live entries of a root, without the deletion vectors of leaves that are not live any more. Delete
-   * leaves that apply only to such a leaf are carried over without this restriction.
+   * leaves that apply only to such a leaf are carried over without this restriction. If another writer has written
+   * several vectors of a leaf, one vector replaces them, because a leaf must have at most one.
    */
   private def carriedOver(root: RootFiles): Vector[ContentEntry] = {
-    val leaves = root.leaves.map(_.path).toSet
-    root.root.filter(e => e.isLive && (e.content != EntryContent.ManifestVector || e.referencedFile.exists(leaves)))
-      .map(e =>
-        if (e.content == EntryContent.DeleteManifest) e.copy(referencedFile = e.referencedFile.filter(leaves)) else e
-      )
+    val leaves = root.leaves.map(leaf => leaf.path -> leaf).toMap
+    val (several, single) =
+      root.vectors.filter(v => leaves.contains(v._1) && v._2.live.nonEmpty).partition(_._2.live.size > 1)
+    def isKept(e: ContentEntry) =
+      e.isLive && (e.content != EntryContent.ManifestVector || e.referencedFile.exists(single.contains))
+    root.root.filter(isKept).map(e =>
+      if (e.content != EntryContent.DeleteManifest) e
+      else e.copy(referencedFile = e.referencedFile.filter(leaves.contains))
+    ) ++ several.map { case (leaf, vectors) => united(leaves(leaf).leaf, vectors) }
+  }
+
+  /** Returns one vector with the positions of all live vectors of a leaf. It removes no further entries. */
+  private def united(leaf: ContentEntry, vectors: LeafVectors): ContentEntry = {
+    val newest = vectors.live.map(_.version).maxBy(_.sequenceNumber.getOrElse(0L))
+    ManifestVectors.entry(leaf, vectors.positions, newest.copy(status = EntryStatus.Existing))
   }
 
   private def upgraded(

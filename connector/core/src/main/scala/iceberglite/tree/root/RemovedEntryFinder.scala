@@ -1,6 +1,7 @@
 package iceberglite.tree.root
 
 import iceberglite.puffin.DeletionVector
+import iceberglite.spec.IcebergError.ValidationFailed
 import iceberglite.spec.file.{EntryStatus, ManifestContent, ManifestEntry}
 import iceberglite.tree.{FileChanges, FilePart, RemovedDataFiles, NewSnapshotHeader, TreeTable}
 
@@ -89,7 +90,7 @@ final private[root] class RemovedEntryFinder(
     else {
       val removedOf = data.leaves.map { case (leaf, removed) => leaf.path -> removed.size.toLong }.toMap
       val remaining = base.leaves.filter(_.content == ManifestContent.Data)
-        .filter(leaf => leaf.liveFiles.exists(_ > removedOf.getOrElse(leaf.path, 0L)))
+        .filter(leaf => leaf.liveFiles.forall(_ > removedOf.getOrElse(leaf.path, 0L)))
       val removedInline = data.inline.map(_._1).toSet
       val inline = base.entries.filter(e => e.content == EntryContent.Data && !removedInline(e))
       val numbers = remaining.map(_.minSequenceNumber) ++ inline.flatMap(_.version.sequenceNumber) ++
@@ -97,9 +98,19 @@ final private[root] class RemovedEntryFinder(
       new RemovedDataFiles(data.entries.map(_.file.path).toSet, (numbers :+ header.sequenceNumber).min)
     }
 
-  /** Returns the entries of the new vector of a leaf and of the vectors that it replaces. */
+  /**
+   * Returns the entries of the new vector of a leaf and of the vectors that it replaces.
+   *
+   * @throws ValidationFailed if the leaf has more entries than the root states, because readers reject such a vector
+   */
   private def vectorsOf(leaf: LeafPart, positions: Vector[Long]): Vector[ContentEntry] = {
     val grown = leaf.vector.union(DeletionVector.of(positions: _*))
+    grown.firstFrom(leaf.leaf.recordCount).foreach(_ =>
+      throw ValidationFailed(
+        s"Cannot remove files of the manifest ${leaf.path} of ${table.name}: it has more entries than the " +
+          s"${leaf.leaf.recordCount} that the metadata of the table states. Run CALL system.rewrite_manifests first"
+      )
+    )
     val replaced = base.vectors.get(leaf.path).toVector.flatMap(_.live).map(asDeleted)
     ManifestVectors.entry(leaf.leaf, grown, header.snapshotId, header.sequenceNumber) +: replaced
   }

@@ -72,15 +72,10 @@ final private[root] class RootFiles(
     entries.groupBy(_.referencedFile.mkString).map { case (leaf, all) =>
       // A reader accepts several live vectors of a leaf, although writers write at most one.
       val (live, replaced) = all.partition(_.isLive)
-      val before = union(replaced)
-      val changed = live.filter(isChange)
-      leaf -> LeafVectors(
-        live,
-        replaced,
-        union(live),
-        before,
-        if (changed.nonEmpty) union(changed).without(before) else DeletionVector.Empty
-      )
+      val (changed, carriedOver) = live.partition(isChange)
+      val before = union(replaced ++ carriedOver)
+      val added = if (changed.nonEmpty) union(changed).without(before) else DeletionVector.Empty
+      leaf -> LeafVectors(live, replaced, union(live), before, added)
     }
   }
 
@@ -200,7 +195,7 @@ private[root] object RootFiles {
  * @param live the entries of the live vectors
  * @param replaced the entries of the vectors with the status `deleted`
  * @param positions the positions of all removed entries, from the live vectors
- * @param before the positions in the replaced vectors
+ * @param before the positions in the vectors of the parent snapshot: those that are replaced or carried over
  * @param changed the positions of the entries that the snapshot itself removed
  */
 final private[root] case class LeafVectors(

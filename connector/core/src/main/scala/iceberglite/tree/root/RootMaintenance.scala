@@ -1,7 +1,7 @@
 package iceberglite.tree.root
 
 import iceberglite.spec.file.EntryStatus.Existing
-import iceberglite.spec.file.{ManifestContent, ManifestEntry}
+import iceberglite.spec.file.{Content, ManifestContent, ManifestEntry}
 import iceberglite.tree.{ManifestRewrite, TreeTable}
 
 /**
@@ -78,7 +78,7 @@ final private[root] class RootMaintenance(
    * @param unchanged the leaves among the entries whose deletion vectors the commit does not change
    */
   def rewrite(entries: Vector[ContentEntry], unchanged: Vector[LeafPart]): Vector[ContentEntry] = {
-    val candidates = rewritable(unchanged)
+    val candidates = unchanged.filter(isRewritable)
     val folded = chooseFolded(candidates)
     val groups = folded.map(Vector(_)) ++ chooseMerged(candidates.filterNot(folded.toSet))
     val written = table.pool.map(groups)(group => group -> combined(group))
@@ -87,14 +87,23 @@ final private[root] class RootMaintenance(
   }
 
   /**
-   * Returns the leaves that can be rewritten. Delete manifests in Avro cannot be rewritten, because they may list
-   * position delete files, which manifests of version 4 cannot list.
+   * Returns whether a commit of other changes may rewrite the leaf. Delete manifests in Avro may list position delete
+   * files, which manifests of version 4 cannot list.
    */
-  private def rewritable(leaves: Vector[LeafPart]): Vector[LeafPart] =
-    leaves.filter(l => l.isColumnar || l.content == ManifestContent.Data)
+  private def isRewritable(leaf: LeafPart): Boolean = leaf.isColumnar || leaf.content == ManifestContent.Data
+
+  /** Returns the leaves that can be rewritten. Reads the delete manifests in Avro. */
+  private def movable(leaves: Vector[LeafPart]): Vector[LeafPart] = {
+    def isMovable(e: ManifestEntry) = e.file.content != Content.PositionDeletes || e.file.isDeletionVector
+    val checked = table.pool.map(leaves)(leaf =>
+      leaf -> (isRewritable(leaf) || table.reading(read(leaf).filter(_.isLive).forall(isMovable)))
+    )
+    checked.collect { case (leaf, true) => leaf }
+  }
 
   /**
-   * Rewrites chosen leaves and files of the root with their entries in the given order.
+   * Rewrites chosen leaves and files of the root with their entries in the given order. Delete manifests in Avro that
+   * list position delete files are kept, because manifests of version 4 cannot list these files.
    *
    * @param unchanged the leaves among the entries whose deletion vectors the commit does not change
    * @param inline the files that the parent's root lists itself
@@ -110,7 +119,7 @@ final private[root] class RootMaintenance(
   ): Option[(Vector[ContentEntry], RewrittenLeaves)] = {
     def write(run: Vector[ManifestEntry]) = leaves.write(run.map(files.toContent), Existing)
     val rewriter = new LeafRewriter(table, read, write, limits.maxRewriteBytes)
-    rewriter.rewrite(rewritable(unchanged), inline, by, earlier).map { result =>
+    rewriter.rewrite(movable(unchanged), inline, by, earlier).map { result =>
       val rest = entries.filterNot(e => e.isFile && result.moved(InlinePart.key(e)))
       (replace(rest, result.groups, result.written.map(leaves.recommitted)), result)
     }

@@ -9,7 +9,6 @@ import iceberglite.data.parquet.ParquetMetadataFiles.{LoadedFile, MetadataRecord
 import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError.{UnreadableFile, ValidationFailed}
 import iceberglite.spec.schema.Schema
-import iceberglite.spec.types.Type.StructType
 import iceberglite.storage.FileIO
 
 /**
@@ -46,8 +45,9 @@ private[root] object RootManifests {
   ): Array[Byte] = {
     entries.foreach(e => EntryRules.violation(e, kind).foreach(refuse(path, e, _)))
     val used = entries.iterator.flatMap(_.stats.byId.keysIterator).toSet
-    val struct = new EntryStruct(columns.only(used))
-    val (stored, rows) = AbsentColumns.drop(struct.structType, entries.map(struct.record))
+    val (typed, kept) = OpaqueStatistics.typed(columns.only(used), entries)
+    val struct = new EntryStruct(typed)
+    val (stored, rows) = AbsentColumns.drop(struct.structType, kept.map(struct.record))
     val keyValues = properties ++ Map(VersionKey -> Version, ContentKey -> kind.name)
     ParquetMetadataFiles.write(path, Schema(0, stored.fields), keyValues, rows.iterator)
   }
@@ -65,8 +65,7 @@ private[root] object RootManifests {
    * @throws UnreadableFile if the file is not a manifest of version 4, or violates a rule
    */
   def read(io: FileIO, path: String, columns: StatsColumns, length: Long = 0L): Contents = guard(path) {
-    val struct = columns.entryStruct
-    val rows = ParquetMetadataFiles.open(DataSource(io, path, length), struct.structType)
+    val (struct, rows) = open(DataSource(io, path, length), columns)
     try {
       val kind = kindOf(rows.keyValues)
       val entries = rows.map(entryOf(struct, kind, _)).take(MaxEntries + 1).toVector
@@ -87,26 +86,36 @@ private[root] object RootManifests {
    */
   def stream[A](io: FileIO, path: String, columns: StatsColumns, length: Long, check: ManifestKind => Unit)(
       convert: Iterator[ContentEntry] => Iterator[A]
-  ): Iterator[A] = stream[A](path, ParquetMetadataFiles.open(DataSource(io, path, length), _), columns, check)(convert)
+  ): Iterator[A] = guard(path) {
+    val (struct, rows) = open(DataSource(io, path, length), columns)
+    convertAll(path, struct, rows, check)(convert)
+  }
 
   /** Reads the entries of a manifest whose bytes are in memory. Otherwise like the method above. */
   def stream[A](path: String, file: LoadedFile, columns: StatsColumns, check: ManifestKind => Unit)(
       convert: Iterator[ContentEntry] => Iterator[A]
-  ): Iterator[A] = stream[A](path, file.open(_), columns, check)(convert)
+  ): Iterator[A] = guard(path) {
+    val struct = columns.in(file.types).entryStruct
+    convertAll(path, struct, file.open(struct.structType), check)(convert)
+  }
 
-  private def stream[A](
-      path: String,
-      open: StructType => MetadataRecords,
-      columns: StatsColumns,
-      check: ManifestKind => Unit
-  )(convert: Iterator[ContentEntry] => Iterator[A]): Iterator[A] = guard(path) {
-    val struct = columns.entryStruct
-    val rows = open(struct.structType)
-    closingOnFailure(rows) {
-      val kind = kindOf(rows.keyValues)
-      check(kind)
-      new OpenEntries(path, rows, convert(rows.map(entryOf(struct, kind, _))))
+  /** Opens a manifest. Returns the struct of its entries and its records. */
+  private def open(source: DataSource, columns: StatsColumns): (EntryStruct, MetadataRecords) =
+    if (ParquetMetadataFiles.isShort(source)) {
+      val file = ParquetMetadataFiles.load(source)
+      val struct = columns.in(file.types).entryStruct
+      (struct, file.open(struct.structType))
+    } else {
+      val struct = columns.in(ParquetMetadataFiles.typesOf(source)).entryStruct
+      (struct, ParquetMetadataFiles.open(source, struct.structType))
     }
+
+  private def convertAll[A](path: String, struct: EntryStruct, rows: MetadataRecords, check: ManifestKind => Unit)(
+      convert: Iterator[ContentEntry] => Iterator[A]
+  ): Iterator[A] = closingOnFailure(rows) {
+    val kind = kindOf(rows.keyValues)
+    check(kind)
+    new OpenEntries(path, rows, convert(rows.map(entryOf(struct, kind, _))))
   }
 
   /**

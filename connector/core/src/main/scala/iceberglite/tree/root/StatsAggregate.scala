@@ -44,7 +44,14 @@ private[root] object StatsAggregate {
       of: FieldStats => Option[Literal],
       choose: (Vector[Literal], Ordering[Literal]) => Literal
   ): Option[Literal] =
-    all(files.filterNot(_.hasNoOrdinaryValues))(of).filter(_.nonEmpty).map(choose(_, Literal.ordering))
+    all(files.filterNot(_.hasNoOrdinaryValues))(of).filter(isComparable).map(choose(_, Literal.ordering))
+
+  /**
+   * Returns whether there are bounds, of one type. The bounds of an expression with an unknown transform may have
+   * several types.
+   */
+  private def isComparable(bounds: Vector[Literal]): Boolean =
+    bounds.nonEmpty && bounds.forall(_.getClass eq bounds.head.getClass)
 
   private def sum(files: Vector[FieldStats])(count: FieldStats => Option[Long]): Option[Long] =
     all(files)(count).map(_.sum)

@@ -1,8 +1,12 @@
 package iceberglite.tree.root
 
+import java.util.Locale
+
+import scala.collection.mutable
+
 import iceberglite.spec.file.Metrics
 import iceberglite.spec.metadata.TableMetadata
-import iceberglite.spec.partition.{Identity, PartitionField, PartitionSpec, TableExpression, Void}
+import iceberglite.spec.partition.{Identity, PartitionField, PartitionSpec, TableExpression, UnknownTransform, Void}
 import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.{PrimitiveType, Type}
 import iceberglite.spec.types.Type._
@@ -14,19 +18,30 @@ import iceberglite.tree.PartitionSpecs
  * @param id the id of the column or expression
  * @param name the name of the statistics struct in the file; readers use only the field ids
  * @param isColumn whether it is a column of a schema, and not an expression
+ * @param valueType the type of the bounds. If `isOpaque` is set, it is `unknown`, except in the columns of a file; see
+ *   [[StatsColumns.in]]
  * @param keyOnly whether only those statistics are read that determine a partition value: the lower bound and the
  *   number of NaNs
+ * @param isOpaque whether it is an expression with an unknown transform. Only the files with its statistics determine
+ *   the type of its bounds, which may differ between files
  */
 final private[root] case class StatsColumn(
     id: Int,
     name: String,
     valueType: PrimitiveType,
     isColumn: Boolean,
-    keyOnly: Boolean = false
+    keyOnly: Boolean = false,
+    isOpaque: Boolean = false
 ) {
 
   /** The field id of the statistics struct. */
   def structId: Int = StatsColumn.FirstId + StatsColumn.IdsPerColumn * id
+
+  /** The field id of the lower bound. */
+  def lowerId: Int = structId + 1
+
+  /** The field id of the upper bound. */
+  def upperId: Int = structId + 2
 
   /** The type of the bounds; absent if values of the column's type are not ordered. */
   def boundType: Option[PrimitiveType] = valueType match {
@@ -57,6 +72,28 @@ final private[root] class StatsColumns(val all: Vector[StatsColumn], keys: Map[I
   /** The struct of entries whose statistics are those of these columns and expressions. */
   @transient lazy val entryStruct: EntryStruct = new EntryStruct(this)
 
+  /**
+   * Returns the columns for reading a file.
+   *
+   * @param types the types of the primitive fields of the file, by field id. They are needed only if there are
+   *   expressions with unknown transforms
+   */
+  def in(types: => Map[Int, PrimitiveType]): StatsColumns =
+    if (!all.exists(_.isOpaque)) this
+    else {
+      val found = types
+      typed(c => found.get(c.lowerId).orElse(found.get(c.upperId)))
+    }
+
+  /** Returns the columns with the given types of expressions with unknown transforms; `None` if there are no bounds. */
+  def typed(typeOf: StatsColumn => Option[PrimitiveType]): StatsColumns = {
+    def withType(c: StatsColumn) = if (c.isOpaque) c.copy(valueType = typeOf(c).getOrElse(UnknownType)) else c
+    new StatsColumns(all.map(withType), keys)
+  }
+
+  /** Returns whether the id is that of an expression with an unknown transform. */
+  def isOpaque(id: Int): Boolean = byId.get(id).exists(_.isOpaque)
+
   /** Returns only the columns and expressions with the given ids. */
   def only(ids: Set[Int]): StatsColumns = new StatsColumns(all.filter(c => ids(c.id)), keys)
 
@@ -78,9 +115,30 @@ final private[root] class StatsColumns(val all: Vector[StatsColumn], keys: Map[I
   def isColumn(id: Int): Boolean = byId.get(id).exists(_.isColumn)
 
   /** Returns statistics as metrics, without the statistics of expressions. */
-  def metrics(stats: ContentStats): Metrics =
-    EntryMetrics.of(if (stats.byId.keysIterator.forall(isColumn)) stats.byId
-    else stats.byId.filter(s => isColumn(s._1)))
+  def metrics(stats: ContentStats): Metrics = withExpressions(stats, _ => false)
+
+  /**
+   * Returns the statistics of a file as metrics. These contain the statistics of expressions, so that these are not
+   * lost when the entry is written to another manifest, except statistics that are restored from the partition values.
+   */
+  def metrics(stats: ContentStats, specId: Int): Metrics = {
+    val restored = restoredIds.getOrElse(specId, Set.empty[Int])
+    withExpressions(stats, id => !restored(id))
+  }
+
+  private def withExpressions(stats: ContentStats, keepsExpression: Int => Boolean): Metrics =
+    if (stats.byId.keysIterator.forall(isColumn)) EntryMetrics.of(stats.byId)
+    else {
+      val (columns, expressions) = stats.byId.partition(s => isColumn(s._1))
+      val kept = expressions.filter(s => keepsExpression(s._1))
+      EntryMetrics.of(columns ++ kept, kept.keySet)
+    }
+
+  /** For each partition spec id, the expressions whose statistics are computed from the partition values of a file. */
+  private val restoredIds: Map[Int, Set[Int]] =
+    keys.map { case (specId, fields) =>
+      specId -> fields.flatten.filterNot(_.isIdentity).map(_.id).filterNot(isOpaque).toSet
+    }
 
   /** Returns the keys of the fields of a partition spec. @throws EntryFault if the table does not have the spec */
   def keysOf(specId: Int): Vector[Option[PartitionFieldKey]] = keys.getOrElse(
@@ -122,10 +180,13 @@ private[root] object StatsColumns {
     val typeOf = newest.map(c => c.id -> c.valueType).toMap
     val derived = expressions.filter(e => e.transform != Identity && e.id <= TableExpression.MaxId).map { e =>
       val source = e.sourceIds.headOption.flatMap(typeOf.get).getOrElse(UnknownType)
-      StatsColumn(e.id, e.name, e.transform.resultType(source), isColumn = false)
+      e.transform match {
+        case _: UnknownTransform => StatsColumn(e.id, e.name, UnknownType, isColumn = false, isOpaque = true)
+        case known => StatsColumn(e.id, e.name, known.resultType(source), isColumn = false)
+      }
     }
     new StatsColumns(
-      distinctNames((newest ++ derived).filter(_.valueType != UnknownType).sortBy(_.id)),
+      distinctNames((newest ++ derived).filter(c => c.isOpaque || c.valueType != UnknownType).sortBy(_.id)),
       sources.byId.map { case (id, spec) => id -> keysOf(spec, sources, expressions) }
     )
   }
@@ -163,9 +224,12 @@ private[root] object StatsColumns {
 
   /** Makes names distinct, regardless of case, because some engines compare the names of fields without case. */
   private def distinctNames(columns: Vector[StatsColumn]): Vector[StatsColumn] = {
-    val used = columns.groupBy(_.name.toLowerCase(java.util.Locale.ROOT))
+    def key(name: String) = name.toLowerCase(Locale.ROOT)
+    val counts = columns.groupBy(c => key(c.name)).map { case (name, same) => name -> same.size }
+    val used = mutable.Set(counts.keys.toVector: _*)
     columns.map { c =>
-      if (used(c.name.toLowerCase(java.util.Locale.ROOT)).size > 1) c.copy(name = s"${c.name}_${c.id}") else c
+      if (counts(key(c.name)) == 1) c
+      else c.copy(name = Iterator.iterate(s"${c.name}_${c.id}")(_ + "_").find(name => used.add(key(name))).get)
     }
   }
 }

@@ -154,10 +154,11 @@ final private[root] class TreeInvariants(
   }
 
   private def containsAll(leaf: FieldStats, file: FieldStats): Boolean = {
-    val order = Literal.ordering
-    val lowers = leaf.lower.forall(l => file.hasNoOrdinaryValues || file.lower.exists(order.lteq(l, _)))
+    // The bounds of an expression with an unknown transform may have different types in the root and in the leaf.
+    def isAtMost(a: Literal, b: Literal) = (a.getClass eq b.getClass) && Literal.ordering.lteq(a, b)
+    val lowers = leaf.lower.forall(l => file.hasNoOrdinaryValues || file.lower.exists(isAtMost(l, _)))
     val uppers =
-      leaf.upper.forall(u => file.hasNoOrdinaryValues || file.upper.orElse(file.lower).exists(order.gteq(u, _)))
+      leaf.upper.forall(u => file.hasNoOrdinaryValues || file.upper.orElse(file.lower).exists(isAtMost(_, u)))
     val counts = Seq[FieldStats => Option[Long]](_.valueCount, _.nullCount, _.nanCount)
     lowers && uppers && counts.forall(count => count(leaf).forall(n => count(file).exists(_ <= n)))
   }

@@ -44,7 +44,10 @@ abstract private[root] class TypedMetrics extends DecodedMetrics {
   final override def encodedBytes: Long = EntrySizes.statsBytes(allStats.map(_._2))
 
   /** Returns these metrics without the metrics of other files of the same leaf, which would stay in memory. */
-  final def detached: Metrics = EntryMetrics.of(allStats.toMap)
+  final def detached: Metrics = {
+    val all = allStats.toMap
+    EntryMetrics.of(all, all.keySet.filterNot(isColumn))
+  }
 
   private def all[V](value: FieldStats => Option[V]): Option[Map[Int, V]] =
     Some(allStats.iterator.filter(s => isColumn(s._1)).flatMap { case (id, s) => value(s).map(id -> _) }.toMap)
@@ -87,20 +90,21 @@ private object TypedMetrics {
   }
 }
 
-/** The metrics of one file or manifest. */
-final private[root] class EntryMetrics private (byId: Map[Int, FieldStats]) extends TypedMetrics {
+/** The metrics of one file or manifest. @param expressions the ids of the statistics of expressions */
+final private[root] class EntryMetrics private (byId: Map[Int, FieldStats], expressions: Set[Int])
+    extends TypedMetrics {
   override def stats(id: Int): FieldStats = byId.getOrElse(id, FieldStats.Empty)
   override def allStats: Vector[(Int, FieldStats)] = byId.toVector
   override protected def prepare(ids: Set[Int]): Unit = ()
-  override protected def isColumn(id: Int): Boolean = true
+  override protected def isColumn(id: Int): Boolean = !expressions(id)
 }
 
 private[root] object EntryMetrics {
 
-  /** Returns the metrics of columns by their ids. */
-  def of(byId: Map[Int, FieldStats]): Metrics = {
+  /** Returns the metrics of columns and expressions by their ids. @param expressions the ids of expressions */
+  def of(byId: Map[Int, FieldStats], expressions: Set[Int] = Set.empty): Metrics = {
     val known = if (byId.valuesIterator.exists(_.isEmpty)) byId.filterNot(_._2.isEmpty) else byId
-    if (known.isEmpty) Metrics.Empty else new EntryMetrics(known)
+    if (known.isEmpty) Metrics.Empty else new EntryMetrics(known, expressions)
   }
 }
 

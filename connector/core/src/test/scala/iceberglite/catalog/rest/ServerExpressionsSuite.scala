@@ -41,7 +41,11 @@ class ServerExpressionsSuite extends AnyFunSuite {
         UUID.randomUUID
       )
       val base = TableVersion(start.initialState("t", None, 1L).metadata, "s3://b/t/metadata/1.metadata.json")
-      Seq(MetadataUpdate.AddExpression(Vector(1), Bucket(4), "b"), MetadataUpdate.RemoveExpression(3)).foreach { u =>
+      Seq(
+        MetadataUpdate.AddExpression(Vector(1), Bucket(4), "b"),
+        MetadataUpdate.CopyExpressions(Vector.empty),
+        MetadataUpdate.RemoveExpression(3)
+      ).foreach { u =>
         val error = intercept[Unsupported](stub.catalog().commit(id, Some(base), Change(Vector(u), Vector.empty)))
         assert(error.what.startsWith("changing the expressions"))
       }

@@ -109,6 +109,15 @@ class RootManifestsSuite extends AnyFunSuite {
     assert(read(bytes, table(LongType)).entries == Vector(file(LongLiteral(7))))
   }
 
+  test("columns whose names differ only in case have distinct names, also if another column has such a name") {
+    val names = Vector("a", "A", "a_1", "b")
+    val all = columnsOf(Schema(0, names.zipWithIndex.map { case (name, i) => optional(i + 1, name, LongType) }))
+    assert(all.all.map(_.name.toLowerCase).distinct.size == 4 && all.byId(4).name == "b")
+    val bounds = (1 to 4).map(id => id -> FieldStats(Some(LongLiteral(id.toLong)), Some(LongLiteral(id.toLong)))).toMap
+    val file = data.copy(stats = ContentStats(bounds))
+    assert(read(RootManifests.write(path, ManifestKind.Root, all, Vector(file)), all).entries == Vector(file))
+  }
+
   test("every node of the file has its field id, and columns without values are omitted") {
     val storage = io(write(Vector(data, leaf)))
     val reader = ParquetFileReader.open(ParquetInput.of(storage, path))

@@ -2,8 +2,8 @@ package iceberglite.tree.root
 
 import iceberglite.spec.FormatVersion
 import iceberglite.spec.file.{ContentFile, ManifestEntry}
-import iceberglite.spec.metadata.Snapshot
-import iceberglite.spec.partition.PartitionSpec
+import iceberglite.spec.metadata.{Snapshot, TableMetadata}
+import iceberglite.spec.partition.{PartitionSpec, TableExpression}
 import iceberglite.spec.schema.Schema
 import iceberglite.tree._
 
@@ -12,15 +12,17 @@ import iceberglite.tree._
  * lists files and leaf manifests), whatever its format version.
  *
  * @param limits when commits move files from the root to leaves, and merge or rewrite leaves
+ * @param expressions returns the expressions of the table
  */
 final private[root] class RootTable(
     schema: Schema,
     specs: Vector[PartitionSpec] = Vector(PartitionSpec.Unpartitioned),
     limits: RootLimits = RootLimits(maxInlineFiles = 3),
-    version: FormatVersion = FormatVersion.V3
+    version: FormatVersion = FormatVersion.V3,
+    expressions: TableMetadata => Vector[TableExpression] = RootSamples.expressions
 ) {
   val testTable = new TestTable(schema, specs, version)
-  private val tree = new RootTree(RootSamples.expressions, limits)
+  private val tree = new RootTree(expressions, limits)
 
   def io: CountingMemoryIO = testTable.io
 

@@ -3,6 +3,8 @@ package iceberglite.spark.procedure
 import java.nio.file.{Path, Paths}
 
 import org.apache.spark.sql.{AnalysisException, Row, SparkSession}
+import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
+import org.apache.spark.sql.execution.datasources.v2.BatchScanExec
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
@@ -11,7 +13,7 @@ import iceberglite.spark.SharedSession
 import iceberglite.spark.rowlevel.StatementFixture
 
 /** Tests `CALL clone`. */
-class CloneSuite extends AnyFunSuite with StatementFixture {
+class CloneSuite extends AnyFunSuite with StatementFixture with AdaptiveSparkPlanHelper {
   // Unlike the session of StatementFixture, this session also has the SQL extensions of Apache Iceberg.
   override lazy val spark: SparkSession = SharedSession.spark
 
@@ -223,6 +225,47 @@ class CloneSuite extends AnyFunSuite with StatementFixture {
     assert(live(c).schema.fields.last.id == from.lastColumnId + 1)
     assert(sorted(s"SELECT * FROM $c WHERE p = 2") == Seq("[2,2,null]"))
     assert(sorted(s"SELECT id FROM ${inApacheIceberg(c)} WHERE p = 3") == Seq("[3]"))
+  }
+
+  /** Returns the numbers of the data files that each scan of a query reads. */
+  private def filesRead(query: String): Seq[Long] = {
+    val df = sql(query)
+    df.collect()
+    collect(df.queryExecution.executedPlan) { case s: BatchScanExec => s.metrics("resultDataFiles").value }
+  }
+
+  test("a clone of version 4 has the expressions of its source, prunes by them, and both tables can be written", Slow) {
+    val t = source(4)
+    sql(s"CALL lite.system.create_expression('${t.stripPrefix("lite.")}', 'truncate(2, extra)')")
+    sql(s"ALTER TABLE $t ADD PARTITION FIELD truncate(50, n)")
+    sql(s"INSERT INTO $t SELECT id, id, 'y' FROM range(200, 300, 1, 2)")
+    for (catalog <- Seq("lite", "litejdbc")) {
+      val c = newTable(catalog = catalog)
+      clone(t, c)
+      val (from, to) = (live(t).metadata, live(c).metadata)
+      assert(to.expressions == from.expressions && to.expressions.size >= 3 && to.specs == from.specs)
+      assert(to.lastColumnId == from.lastColumnId && to.nextRowId == from.nextRowId && to.formatVersion.number == 4)
+      def query(table: String, filter: String) = s"SELECT *, _row_id FROM $table WHERE $filter"
+      Seq("true", "id = 205", "n >= 250", "id % 9 = 4 OR n = 3").foreach { filter =>
+        assert(sorted(query(c, filter)) == sorted(query(t, filter)))
+        assert(filesRead(query(c, filter)) == filesRead(query(t, filter)))
+      }
+      assert(filesRead(query(c, "n >= 250 AND id = 260")).sum < count(s"$c.files"))
+      val (ofSource, ofClone) = (sorted(s"SELECT * FROM $t"), sorted(s"SELECT * FROM $c"))
+      sql(s"INSERT INTO $c VALUES (1000, 260, 'c')")
+      sql(s"DELETE FROM $c WHERE n = 205")
+      sql(s"ALTER TABLE $c ADD COLUMN later INT")
+      sql(s"ALTER TABLE $c ADD PARTITION FIELD bucket(3, later)")
+      sql(s"INSERT INTO $c VALUES (1001, 260, 'c', 7)")
+      assert(count(c) == ofClone.size + 1 && count(c, "n = 260 AND id >= 1000") == 2 && count(c, "later = 7") == 1)
+      assert(live(c).metadata.expressions.map(_.id).distinct.size == live(c).metadata.expressions.size)
+      assert(sorted(s"SELECT * FROM $t") == ofSource)
+      val name = c.stripPrefix(s"$catalog.")
+      assert(rows(s"CALL $catalog.system.validate_tree('$name')").isEmpty)
+      sql(s"INSERT INTO $t VALUES (2000, 1, 'z')")
+      assert(count(c, "id = 2000") == 0 && count(t, "id = 2000") == 1)
+      sql(s"DELETE FROM $t WHERE id = 2000")
+    }
   }
 
   test("a table without snapshots is cloned, and rows from before version 3 get row ids with the next commit", Slow) {

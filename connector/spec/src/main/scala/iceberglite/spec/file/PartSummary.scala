@@ -46,5 +46,11 @@ trait PartSummary extends HasMetrics {
   /** One summary for each partition field; absent if the metadata lacks them. */
   def partitions: Option[Vector[FieldSummary]]
 
+  /**
+   * Whether the metadata file has the layout of an earlier format version than the tree, so that a rewrite of manifests
+   * replaces it even if no other part is rewritten.
+   */
+  def isOutdated: Boolean = false
+
   final def hasLiveFiles: Boolean = !liveFiles.contains(0L)
 }

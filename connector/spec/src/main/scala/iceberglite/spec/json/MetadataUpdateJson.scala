@@ -73,7 +73,7 @@ object MetadataUpdateJson extends JsonFormat[MetadataUpdate] {
       case AddEncryptionKey(key) =>
         writePart(out, "add-encryption-key", Key.EncryptionKey)(EncryptionKeyJson.write(key, out))
       case RemoveEncryptionKey(id) => writeText(out, "remove-encryption-key", Key.KeyId, id)
-      case AddExpression(_, _, _) | RemoveExpression(_) =>
+      case AddExpression(_, _, _) | CopyExpressions(_) | RemoveExpression(_) =>
         throw Unsupported("a change of expressions in a REST catalog", "Use a catalog of another type")
     }
     out.writeEndObject()

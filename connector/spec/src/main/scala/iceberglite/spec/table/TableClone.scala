@@ -5,7 +5,7 @@ import java.util.UUID
 import iceberglite.spec.FormatVersion
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.metadata.{Snapshot, SnapshotRef, TableMetadata}
-import iceberglite.spec.partition.{PartitionField, PartitionSpec, Void}
+import iceberglite.spec.partition.{Identity, PartitionField, PartitionSpec, TableExpression, Void}
 import iceberglite.spec.property.TableProperty
 import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.PrimitiveType
@@ -47,7 +47,7 @@ final case class TableClone(source: TableMetadata, snapshot: Option[Snapshot]) {
    * @param properties the properties of the table; `gc.enabled` is always set to false
    */
   def creation(uuid: UUID, location: String, properties: Map[String, String]): Vector[MetadataUpdate] =
-    Vector(AssignUuid(uuid), UpgradeFormatVersion(source.formatVersion)) ++
+    Vector(AssignUuid(uuid), UpgradeFormatVersion(source.formatVersion)) ++ copyExpressions ++
       schemas.map(AddSchema(_, source.lastColumnId)) ++ addSpecs ++ addOrders ++
       Vector(
         SetCurrentSchema(newId(source.schema)),
@@ -59,6 +59,16 @@ final case class TableClone(source: TableMetadata, snapshot: Option[Snapshot]) {
       snapshot.toVector.flatMap { s =>
         Vector(AddSnapshot(rootSnapshot(s)), SetSnapshotRef(SnapshotRef.Main, SnapshotRef.Branch(s.snapshotId)))
       }
+
+  /**
+   * The expressions of the source with values in manifests (version 4). The clone has them with the same ids, because
+   * the manifests refer to them by id. The values of identity expressions are stored under the ids of the columns.
+   */
+  private val expressions: Vector[TableExpression] = source.expressions.filter(_.transform != Identity)
+
+  /** Returns the metadata update that adds the expressions. If there are none, REST catalogs accept the clone. */
+  private def copyExpressions: Vector[MetadataUpdate] =
+    if (expressions.isEmpty) Vector.empty else Vector(CopyExpressions(source.expressions))
 
   /**
    * Returns the metadata updates that add each partition spec of the source with the same id. A new partition spec
@@ -110,11 +120,13 @@ final case class TableClone(source: TableMetadata, snapshot: Option[Snapshot]) {
   }
 
   /**
-   * Whether a created table has all partition specs and sort orders of the source, because data and delete files refer
-   * to them by id. The created table must also not assign column ids or row ids that the source has already assigned.
+   * Whether a created table has all partition specs, sort orders and expressions of the source, because data and
+   * delete files, and manifests of version 4, refer to them by id. The created table must also not
+   * assign column ids or row ids that the source has already assigned.
    */
   def matches(created: TableMetadata): Boolean =
     source.specs.forall(created.specs.contains) && source.sortOrders.forall(created.sortOrders.contains) &&
+      expressions.forall(created.expressions.contains) &&
       created.lastColumnId >= source.lastColumnId && (snapshot.isEmpty || created.nextRowId >= source.nextRowId)
 }
 

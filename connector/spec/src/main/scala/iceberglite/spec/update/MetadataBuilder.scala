@@ -57,6 +57,7 @@ final private[spec] case class MetadataBuilder(
     case AddEncryptionKey(key) => updateMetadata(WholeTableUpdates.addKey(_, key))
     case RemoveEncryptionKey(id) => updateMetadata(WholeTableUpdates.removeKey(_, id))
     case added: AddExpression => updateMetadata(TableExpressions.add(_, added))
+    case CopyExpressions(expressions) => updateMetadata(TableExpressions.copy(_, expressions))
     case RemoveExpression(id) => updateMetadata(TableExpressions.remove(_, id))
   }
 

@@ -11,15 +11,15 @@ import iceberglite.spec.metadata.{
   StatisticsFile,
   TableMetadata
 }
-import iceberglite.spec.partition.{PartitionSpec, SortOrder, Transform}
+import iceberglite.spec.partition.{PartitionSpec, SortOrder, TableExpression, Transform}
 import iceberglite.spec.schema.Schema
 import iceberglite.spec.view.{ViewMetadata, ViewVersion}
 
 /**
- * A metadata update of a table, as the REST catalog specification defines it, except `AddExpression` and
- * `RemoveExpression` (version 4), which it does not define. A commit is a sequence of updates. The id `-1` refers to
- * the schema, partition spec or sort order that the same sequence added last. The actual id of this object is known
- * only when the update that adds it is applied.
+ * A metadata update of a table, as the REST catalog specification defines it, except `AddExpression`,
+ * `CopyExpressions` and `RemoveExpression` (version 4), which it does not define. A commit is a sequence of updates.
+ * The id `-1` refers to the schema, partition spec or sort order that the same sequence added last. The actual id of
+ * this object is known only when the update that adds it is applied.
  */
 sealed trait MetadataUpdate extends Product with Serializable
 
@@ -81,6 +81,9 @@ object MetadataUpdate {
 
   /** Adds a table expression that belongs to no partition field. It gets a new id. */
   final case class AddExpression(sourceIds: Vector[Int], transform: Transform, name: String) extends MetadataUpdate
+
+  /** Adds the expressions of another table to a new table that has none. They keep their ids. */
+  final case class CopyExpressions(expressions: Vector[TableExpression]) extends MetadataUpdate
 
   /** Removes a table expression that belongs to no partition field. Its id is not used again. */
   final case class RemoveExpression(id: Int) extends MetadataUpdate

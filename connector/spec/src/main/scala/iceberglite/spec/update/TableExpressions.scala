@@ -74,6 +74,19 @@ private[update] object TableExpressions {
   }
 
   /**
+   * Adds the expressions of another table, with their ids.
+   *
+   * @throws Unsupported if the format version is below 4
+   * @throws ValidationFailed if the table has expressions
+   */
+  def copy(m: TableMetadata, copied: Vector[TableExpression]): TableMetadata = {
+    requireV4(m)
+    if (m.expressions.nonEmpty)
+      throw ValidationFailed(s"Cannot copy expressions to table ${m.location}, which has expressions")
+    withExpressions(m, copied)
+  }
+
+  /**
    * Removes an expression.
    *
    * @throws NotFound if the table has no expression with this id

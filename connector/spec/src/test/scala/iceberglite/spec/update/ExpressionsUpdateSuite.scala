@@ -65,6 +65,19 @@ class ExpressionsUpdateSuite extends AnyFunSuite {
     assert(again.expressions.last.id == expression.id + 1)
   }
 
+  test("a new table can have the expressions of another table with their ids, and its partition fields use them") {
+    val source = applied(
+      applied(withHistory(V3), UpgradeFormatVersion(V4)),
+      AddExpression(Vector(1), Bucket(8), "own")
+    )
+    val copied = applied(empty(V4), CopyExpressions(source.expressions))
+    assert(copied.expressions == source.expressions && copied.lastColumnId >= source.expressions.map(_.id).max)
+    val partitioned = applied(copied, source.specs.filter(_.fields.nonEmpty).map(AddPartitionSpec(_)): _*)
+    assert(partitioned.expressions == source.expressions)
+    assert(rejection(copied, CopyExpressions(source.expressions)).contains("which has expressions"))
+    intercept[Unsupported](applied(empty(V3), CopyExpressions(source.expressions)))
+  }
+
   test("an expression is rejected if another one computes the same values or has the same name, or in version 3") {
     val base = applied(withHistory(V3), UpgradeFormatVersion(V4))
     val partition = base.expressions.last
