@@ -81,8 +81,8 @@ object MetadataWork {
       def has(metadata: TableMetadata): Boolean = metadata.spec.fields.exists(_.transform.isInstanceOf[Bucket])
       val adds = !has(state.metadata)
       val action =
-        if (adds) new UpdatePartitionSpec(_.addField(Vector("id"), Bucket(2)))
-        else new UpdatePartitionSpec(_.removeField("id_bucket_2"))
+        if (adds) new UpdatePartitionSpec(_.addField(Vector("category"), Bucket(2)))
+        else new UpdatePartitionSpec(_.removeField("category_bucket_2"))
       Some(Plan(Vector(action, marker(state)), hasChanges = m => has(m) == adds))
     }
   }

@@ -7,7 +7,7 @@ import iceberglite.spec.metadata.{Snapshot, TableMetadata}
 import iceberglite.spec.partition.{Bucket, Identity, PartitionSpec, PartitionTuple}
 import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.{NestedField, SingleValue, Type}
-import iceberglite.spec.types.Literal.{IntLiteral, LongLiteral, StringLiteral}
+import iceberglite.spec.types.Literal.{LongLiteral, StringLiteral}
 import iceberglite.storage.FileIO
 import iceberglite.table.{Action, Table}
 
@@ -135,9 +135,7 @@ final class WriterState(
     field =>
       field.transform match {
         case Identity => Some(StringLiteral(category))
-        // The bucket is derived from the category instead of the ids, so that all rows of a file have the same
-        // partition, and keep it when they move to another file.
-        case _: Bucket => Some(IntLiteral(WriterState.Categories.indexOf(category) % 2))
+        case bucket: Bucket => bucket(StringLiteral(category))
         case _ => None
       }
   })

@@ -62,7 +62,8 @@ final private[root] class EntryFiles(columns: StatsColumns) extends Serializable
     })
   }
 
-  private def statsOf(metrics: Metrics, column: StatsColumn): FieldStats = FieldStats(
+  /** Returns the statistics of a column in encoded metrics. */
+  def statsOf(metrics: Metrics, column: StatsColumn): FieldStats = FieldStats(
     lower = boundOf(metrics.lowerBound(column.id), column),
     upper = boundOf(metrics.upperBound(column.id), column),
     valueCount = metrics.valueCount(column.id).filter(_ >= 0),

@@ -2,15 +2,14 @@ package iceberglite.tree.root
 
 import iceberglite.puffin.DeletionVector
 import iceberglite.spec.IcebergError
-import iceberglite.spec.file.EntryStatus
-import iceberglite.spec.types.Literal
 import iceberglite.tree.{SnapshotFiles, TreeTable, TreeViolation}
 
 /**
  * Checks the metadata tree of a snapshot against the rules of version 4 (I1 to I13; see docs/v4.md). The check reads
  * the root manifest and all leaf manifests. The readers of these files check the rules I1 to I3, about the key-value
- * metadata of each file and about the fields that an entry must have. The rules I8 and I12 are not checked, because
- * they require data files and the files of a commit.
+ * metadata of each file and about the fields that an entry must have. [[LeafInvariants]], [[PartitionInvariants]] and
+ * [[FileInvariants]] check the rules about entries. The rule I12 is not checked, because it requires the files of a
+ * commit.
  *
  * @param parent the files of the parent snapshot, in any layout; absent if there is no parent or it has expired
  * @param maxFiles the maximum number of files whose paths are in memory at the same time. If a tree lists more files,
@@ -22,7 +21,6 @@ final private[root] class TreeInvariants(
     table: TreeTable,
     maxFiles: Int = TreeInvariants.MaxFiles
 ) {
-  private def io = table.io
 
   /** Returns the violated rules, at most [[TreeInvariants.MaxViolations]]; empty if the tree is valid. */
   def violations: Vector[TreeViolation] = {
@@ -86,81 +84,11 @@ final private[root] class TreeInvariants(
       )
   }
 
-  private def parts: Vector[TreeViolation] =
-    table.pool.map(files.leaves)(leaf => readable(check(leaf))).flatten ++ files.inline.flatMap(part =>
-      readable {
-        files.entries(part).foreach(_ => ())
-        Vector.empty
-      }
-    )
-
-  private def check(leaf: LeafPart): Vector[TreeViolation] =
-    tightBounds(leaf) ++ (if (leaf.isColumnar) columnarLeaf(leaf) else avroLeaf(leaf))
-
-  /** I7: if files of a leaf are removed, its bounds may be wider than the values of the remaining files. */
-  private def tightBounds(leaf: LeafPart): Vector[TreeViolation] = {
-    val tight = leaf.leaf.stats.byId.collect { case (id, stats) if stats.tight.contains(true) => id }.toVector.sorted
-    check(
-      "I7",
-      !leaf.vector.isEmpty && tight.nonEmpty,
-      s"The bounds of the columns ${tight.mkString(", ")} of ${leaf.path} are stated to be tight, although its " +
-        "deletion vector removes files"
-    )
-  }
-
-  private def avroLeaf(leaf: LeafPart): Vector[TreeViolation] = {
-    leaf.allEntries(io).foreach(_ => ())
-    Vector.empty
-  }
-
-  /**
-   * I7: the counts of a leaf equal the numbers of its entries, its minimum sequence number is not higher than the
-   * sequence number of any live entry, and the statistics of the leaf cover the statistics of every live file in it.
-   * I11: a leaf that is carried over lists no file that the snapshot adds.
-   */
-  private def columnarLeaf(leaf: LeafPart): Vector[TreeViolation] = {
-    val isCarriedOver = leaf.leaf.version.status != EntryStatus.Added
-    val found = Vector.newBuilder[TreeViolation]
-    val counted = LeafManifestWriter.count(
-      leaf.storedEntries(io).map { e =>
-        found ++= narrow(leaf, e)
-        found ++= check(
-          "I11",
-          isCarriedOver && files.isChange(leaf.inherit(e)),
-          s"The manifest ${leaf.path} has the status existing, but lists ${e.location}, which the snapshot adds"
-        )
-        e
-      },
-      leaf.sequenceNumber
-    )
-    val isTooHigh = leaf.minSequenceNumber > counted.minSequenceNumber
-    val stated = leaf.stats.copy(minSequenceNumber = counted.minSequenceNumber)
-    check("I7", stated != counted, s"The counts of ${leaf.path} differ from $counted") ++
-      check("I7", isTooHigh, s"The minimum sequence number of ${leaf.path} exceeds ${counted.minSequenceNumber}") ++
-      found.result().take(TreeInvariants.MaxViolations)
-  }
-
-  private def narrow(leaf: LeafPart, e: ContentEntry): Vector[TreeViolation] =
-    if (!e.isLive) Vector.empty
-    else narrowColumns(leaf.leaf.stats, e.stats).map(id =>
-      TreeViolation("I7", s"The statistics of the column $id of ${leaf.path} do not contain those of ${e.location}")
-    )
-
-  /**
-   * Returns the ids of the columns for which the statistics of a leaf do not cover the statistics of one of its files.
-   */
-  private def narrowColumns(leaf: ContentStats, file: ContentStats): Vector[Int] = leaf.byId.toVector.collect {
-    case (id, all) if !containsAll(all, file.byId.getOrElse(id, FieldStats.Empty)) => id
-  }
-
-  private def containsAll(leaf: FieldStats, file: FieldStats): Boolean = {
-    // The bounds of an expression with an unknown transform may have different types in the root and in the leaf.
-    def isAtMost(a: Literal, b: Literal) = (a.getClass eq b.getClass) && Literal.ordering.lteq(a, b)
-    val lowers = leaf.lower.forall(l => file.hasNoOrdinaryValues || file.lower.exists(isAtMost(l, _)))
-    val uppers =
-      leaf.upper.forall(u => file.hasNoOrdinaryValues || file.upper.orElse(file.lower).exists(isAtMost(_, u)))
-    val counts = Seq[FieldStats => Option[Long]](_.valueCount, _.nullCount, _.nanCount)
-    lowers && uppers && counts.forall(count => count(leaf).forall(n => count(file).exists(_ <= n)))
+  private def parts: Vector[TreeViolation] = {
+    val partitions = new PartitionInvariants(table.specs, files.columns)
+    table.pool.map(files.leaves)(leaf =>
+      readable(new LeafInvariants(leaf, files, table, partitions).violations)
+    ).flatten ++ files.inline.flatMap(part => readable(part.pairs.flatMap(partitions.violations)))
   }
 }
 

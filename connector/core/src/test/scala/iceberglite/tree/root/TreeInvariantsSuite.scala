@@ -4,11 +4,11 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.puffin.DeletionVector
 import iceberglite.spec.file.EntryStatus.{Added, Existing}
-import iceberglite.spec.file.MetricMaps
-import iceberglite.spec.partition.PartitionTuple
-import iceberglite.spec.types.Literal.LongLiteral
-import iceberglite.spec.types.SingleValue
-import iceberglite.tree.{ManifestCache, TestTable, TreeViolation}
+import iceberglite.spec.file.{FileFormat, MetricMaps}
+import iceberglite.spec.partition.{Bucket, PartitionField, PartitionSpec, PartitionTuple, Transform, Truncate}
+import iceberglite.spec.types.{Literal, SingleValue}
+import iceberglite.spec.types.Literal.{IntLiteral, LongLiteral}
+import iceberglite.tree.{FileChanges, ManifestCache, TestTable, TreeViolation}
 import iceberglite.tree.manifestlist.ManifestSamples
 
 /** Tests [[TreeInvariants]]. The comments in that class describe the rules I4 to I13. */
@@ -72,12 +72,7 @@ class TreeInvariantsSuite extends AnyFunSuite {
   }
 
   test("the bounds of a leaf with removed files are not tight") {
-    val bounds = MetricMaps(
-      valueCounts = Some(Map(1 -> 10L)),
-      nullValueCounts = Some(Map(1 -> 0L)),
-      lowerBounds = Some(Map(1 -> SingleValue.encode(LongLiteral(5L)))),
-      upperBounds = Some(Map(1 -> SingleValue.encode(LongLiteral(5L))))
-    )
+    val bounds = metrics(Some((5L, 5L)))
     val table = new RootTable(ManifestSamples.schema, Vector(ManifestSamples.byId))
     val partition = PartitionTuple(Vector(Some(LongLiteral(5L))))
     table.commit(Seq("a", "b", "c", "d", "e").map(TestTable.file(_, partition, metrics = bounds)))
@@ -90,6 +85,139 @@ class TreeInvariantsSuite extends AnyFunSuite {
     assert(violated(table)(_.map { e =>
       if (isLeaf(e)) e.copy(stats = ContentStats(e.stats.byId.map(s => s._1 -> s._2.copy(tight = Some(true))))) else e
     }) == Set("I7"))
+  }
+
+  /** Returns metrics of the column 1. @param bounds the lower and the upper bound; absent if all values are null */
+  private def metrics(bounds: Option[(Long, Long)], nulls: Long = 0L): MetricMaps = {
+    def bound(of: ((Long, Long)) => Long) = bounds.map(b => Map(1 -> SingleValue.encode(LongLiteral(of(b)))))
+    MetricMaps(
+      valueCounts = Some(Map(1 -> 10L)),
+      nullValueCounts = Some(Map(1 -> nulls)),
+      lowerBounds = bound(_._1),
+      upperBounds = bound(_._2)
+    )
+  }
+
+  private def byId(value: Long): PartitionTuple = PartitionTuple(Vector(Some(LongLiteral(value))))
+
+  /** Returns the violated rules after `change` has changed the statistics of the leaf manifests. */
+  private def violatedByStats(table: RootTable)(change: FieldStats => FieldStats): Set[String] =
+    violated(table)(_.map(e =>
+      if (isLeaf(e)) e.copy(stats = ContentStats(e.stats.byId.map { case (id, s) => id -> change(s) })) else e
+    ))
+
+  private def violatedByCounts(table: RootTable)(change: ManifestStats => ManifestStats): Set[String] =
+    violated(table)(_.map(e => e.copy(manifest = e.manifest.map(change))))
+
+  test("numbers of values in the statistics of a leaf that are not the sums of those of its files violate I7") {
+    val table = new RootTable(ManifestSamples.schema, Vector(ManifestSamples.byId))
+    val files = (1 to 5).map(i => TestTable.file(s"f$i", byId(i.toLong), metrics = metrics(Some((i.toLong, i.toLong)))))
+    table.commit(files)
+    val counts = Seq[(FieldStats, Long) => FieldStats](
+      (s, n) => s.copy(valueCount = s.valueCount.map(_ + n)),
+      (s, n) => s.copy(nullCount = s.nullCount.map(_ + n))
+    )
+    assert(violatedByStats(table)(identity).isEmpty)
+    counts.foreach(add => assert(violatedByStats(table)(add(_, 1L)) == Set("I7")))
+    assert(violatedByStats(table)(counts.head(_, -1L)) == Set("I7"))
+    table.remove("f1")
+    // The statistics may be those of all files, or those of the remaining files.
+    Seq(0L, -10L).foreach(n => assert(violatedByStats(table)(counts.head(_, n)).isEmpty))
+    Seq(1L, -11L).foreach(n => assert(violatedByStats(table)(counts.head(_, n)) == Set("I7")))
+  }
+
+  test("tight bounds of a leaf that are not bounds of a file, and a low minimum sequence number, violate I7") {
+    val table = new RootTable(ManifestSamples.schema, Vector(ManifestSamples.byId))
+    table.commit((2 to 6).map(i => TestTable.file(s"f$i", byId(i.toLong))))
+    assert(violatedByStats(table)(_.copy(lower = Some(LongLiteral(1L)))) == Set("I7"))
+    assert(violatedByStats(table)(_.copy(upper = Some(LongLiteral(7L)))) == Set("I7"))
+    assert(violatedByStats(table)(_.copy(lower = Some(LongLiteral(1L)), tight = None)).isEmpty)
+    assert(violatedByCounts(table)(_.copy(minSequenceNumber = 0L)) == Set("I7"))
+  }
+
+  test("wrong counts and wrong statistics of a manifest of an earlier version violate I7") {
+    val table = new RootTable(ManifestSamples.schema, Vector(ManifestSamples.byId))
+    table.testTable.append((1 to 3).map(i => TestTable.file(s"f$i", byId(i.toLong))): _*)
+    table.commit(Seq(TestTable.file("x", byId(9L))))
+    assert(table.root.filter(isLeaf).map(e => (e.format, e.manifest.map(_.addedFiles))) ==
+      Vector((FileFormat.Avro, Some(3))))
+    Seq[ManifestStats => ManifestStats](
+      _.copy(addedFiles = 2),
+      _.copy(existingFiles = 1),
+      _.copy(deletedFiles = 1),
+      _.copy(addedRows = 29L),
+      _.copy(minSequenceNumber = 2L)
+    ).foreach(change => assert(violatedByCounts(table)(change) == Set("I7")))
+    assert(violatedByCounts(table)(_.copy(minSequenceNumber = 0L)).isEmpty)
+    assert(violatedByStats(table)(_.copy(lower = Some(LongLiteral(2L)))) == Set("I7"))
+    assert(violatedByStats(table)(_.copy(nullCount = Some(1L))) == Set("I7"))
+  }
+
+  /**
+   * Returns the rules that files with the given partition value and metrics violate, whether the root or a leaf lists
+   * them.
+   */
+  private def violatedBy(transform: Transform, value: Option[Literal], metrics: MetricMaps): Set[String] = {
+    val spec = PartitionSpec(0, Vector(PartitionField(1, 1000, "p", transform)))
+    val Seq(inRoot, inLeaf) = Seq(1, 4).map { count =>
+      val table = new RootTable(ManifestSamples.schema, Vector(spec))
+      val files = (1 to count).map(i => TestTable.file(s"f$i", PartitionTuple(Vector(value)), metrics = metrics))
+      table.testTable.adopt(table.write(FileChanges(files.toVector)))
+      assert(table.root.exists(isLeaf) == count > 1)
+      violated(table)(identity)
+    }
+    assert(inRoot == inLeaf)
+    inRoot
+  }
+
+  test("partition values that contradict the statistics of the source column violate I8") {
+    val ten = Some(LongLiteral(10L))
+    val valid = metrics(Some((13L, 17L)))
+    assert(violatedBy(Truncate(10), ten, valid).isEmpty)
+    assert(violatedBy(Truncate(10), Some(LongLiteral(20L)), valid) == Set("I8"))
+    assert(violatedBy(Truncate(10), Some(LongLiteral(0L)), valid) == Set("I8"))
+    assert(violatedBy(Truncate(10), ten, metrics(Some((13L, 13L)))).isEmpty)
+    assert(violatedBy(Truncate(10), ten, metrics(Some((3L, 3L)))) == Set("I8"))
+    // Bounds need not be values of the column, so that the partition values of wide bounds can differ.
+    assert(violatedBy(Truncate(10), ten, metrics(Some((3L, 27L)))).isEmpty)
+    assert(violatedBy(Truncate(10), ten, metrics(Some((13L, 17L)), nulls = 1L)) == Set("I8"))
+    assert(violatedBy(Truncate(10), None, valid) == Set("I8"))
+    assert(violatedBy(Truncate(10), None, metrics(None)) == Set("I8"))
+    assert(violatedBy(Truncate(10), None, metrics(None, nulls = 10L)).isEmpty)
+  }
+
+  test("buckets are compared with the source column if it has only one value") {
+    val bucket = Bucket(4)(LongLiteral(7L)).get
+    val others = (0 to 3).map(IntLiteral(_)).filterNot(_ == bucket)
+    assert(violatedBy(Bucket(4), Some(bucket), metrics(Some((7L, 7L)))).isEmpty)
+    others.foreach { other =>
+      assert(violatedBy(Bucket(4), Some(other), metrics(Some((7L, 7L)))) == Set("I8"))
+      assert(violatedBy(Bucket(4), Some(other), metrics(Some((7L, 8L)))).isEmpty)
+    }
+  }
+
+  test("the partition value of a transform with tight bounds is that of both bounds") {
+    val spec = PartitionSpec(0, Vector(PartitionField(1, 1000, "p", Truncate(10))))
+    val table = new RootTable(ManifestSamples.schema, Vector(spec))
+    table.commit(Seq(TestTable.file("f", byId(10L), metrics = metrics(Some((3L, 27L))))))
+    def stated(tight: Option[Boolean]) = violated(table)(_.map(e =>
+      e.copy(stats = ContentStats(e.stats.byId.updated(1, e.stats.byId(1).copy(tight = tight))))
+    ))
+    assert(stated(None).isEmpty && stated(Some(true)) == Set("I8"))
+  }
+
+  test("an identity partition value is the only value of its column, also in manifests of earlier versions") {
+    val table = new RootTable(ManifestSamples.schema, Vector(ManifestSamples.byId))
+    table.commit(Seq(TestTable.file("f", byId(5L))))
+    def changed(change: FieldStats => FieldStats) =
+      violated(table)(_.map(e => e.copy(stats = ContentStats(e.stats.byId.map { case (id, s) => id -> change(s) }))))
+    assert(changed(_.copy(upper = None)).isEmpty && changed(_.copy(upper = Some(LongLiteral(6L)))) == Set("I8"))
+    Seq(5L -> Set.empty[String], 4L -> Set.empty[String], 6L -> Set("I8")).foreach { case (lower, expected) =>
+      val old = new RootTable(ManifestSamples.schema, Vector(ManifestSamples.byId))
+      old.testTable.append(TestTable.file("f", byId(5L), metrics = metrics(Some((lower, 9L)))))
+      old.testTable.adopt(old.write(FileChanges(Vector(TestTable.file("x", byId(9L))))))
+      assert(violated(old)(identity) == expected)
+    }
   }
 
   test("a row id of two files violates I9") {
