@@ -7,7 +7,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.{Fuzz, MoreRoundsInSlowTier}
 import iceberglite.data.Record
 import iceberglite.spec.FormatVersion
-import iceberglite.spec.FormatVersion.{V1, V2, V3}
+import iceberglite.spec.FormatVersion.{V1, V2, V3, V4}
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression._
 import iceberglite.spec.expr.Term.Named
@@ -97,21 +97,22 @@ class ChangelogScanSuite extends AnyFunSuite {
   )
 
   /**
-   * Creates a table with random commits. Some rounds also commit to a branch, or upgrade from version 2 to 3. The first
-   * round begins with a commit of every kind of change.
+   * Creates a table with random commits. Some rounds also commit to a branch, or upgrade from version 2 to 3 or from
+   * version 3 to 4. The first round begins with a commit of every kind of change.
    */
   private def createTable(round: Int, version: FormatVersion): Table = {
     val history = this.history(Fuzz.seed + round, version)
     if (round == 0) history.everyChange()
     (0 until 14).foreach { i =>
       history.step(if (i > 8 && round % 3 == 0) Some("b") else None)
-      if (version == V2 && i == 9 && round % 2 == 0) upgrade(history.table)
+      if (version == V2 && i == 9 && round % 2 == 0) upgrade(history.table, V3)
+      if (version == V3 && i == 6 && round % 2 == 1) upgrade(history.table, V4)
     }
     history.table
   }
 
-  private def upgrade(table: Table): Unit = {
-    table.transaction(Map.empty, TestTables.environment).add(new UpgradeVersion(V3)).commit()
+  private def upgrade(table: Table, version: FormatVersion): Unit = {
+    table.transaction(Map.empty, TestTables.environment).add(new UpgradeVersion(version)).commit()
     ()
   }
 
@@ -119,7 +120,7 @@ class ChangelogScanSuite extends AnyFunSuite {
     (table.metadata.currentSnapshotId ++ table.metadata.refs.get("b").map(_.snapshotId)).toVector
       .map(table.metadata.snapshot)
 
-  for (version <- Seq(V1, V2, V3))
+  for (version <- Seq(V1, V2, V3, V4))
     test(s"applying the changelog of a commit to the rows before it gives the rows after it, in version $version") {
       val allKinds = for (inserts <- Set(true, false); kept <- Set(true, false); deletes <- Set(true, false))
         yield Kind(inserts, kept, deletes)

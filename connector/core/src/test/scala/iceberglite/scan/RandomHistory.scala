@@ -260,10 +260,19 @@ object RandomHistory {
 
   val lineage: Vector[NestedField] = Vector(MetadataColumns.RowId, MetadataColumns.LastUpdatedSequenceNumber)
 
+  /** Limits with which small commits merge manifests and, in version 4, move files and deletion vectors of the root. */
+  private val smallTrees = Map(
+    "commit.manifest.min-count-to-merge" -> "3",
+    "write.v4.single-commit-max-files" -> "1",
+    "write.v4.root.max-data-files" -> "2",
+    "write.v4.root.max-delete-entries" -> "1",
+    "write.v4.root.max-vector-bytes" -> "1"
+  )
+
   def creation(version: FormatVersion, partitioned: Boolean): TableCreation = TableCreation(
     schema,
     if (partitioned) Vector(UnboundPartitionField(Vector("category"), Identity)) else Vector.empty,
-    properties = Map("format-version" -> version.toString, "commit.manifest.min-count-to-merge" -> "3")
+    properties = smallTrees + ("format-version" -> version.toString)
   )
 
   /** Reads the rows of each task of a scan. */

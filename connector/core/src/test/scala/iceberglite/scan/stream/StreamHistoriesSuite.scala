@@ -20,7 +20,7 @@ import iceberglite.scan.{
 import iceberglite.scan.stream.StreamContent.{Appends, Changes}
 import iceberglite.scan.stream.StreamPosition.Empty
 import iceberglite.spec.FormatVersion
-import iceberglite.spec.FormatVersion.{V1, V2, V3}
+import iceberglite.spec.FormatVersion.{V1, V2, V3, V4}
 import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.spec.file.FileFormat
 import iceberglite.spec.metadata.Snapshot
@@ -86,7 +86,7 @@ class StreamHistoriesSuite extends AnyFunSuite {
   private def withDeletes(tasks: Vector[FileScanTask]): Vector[(String, Vector[String])] =
     tasks.map(t => t.file.path -> t.deletes.map(_.location.toString).sorted)
 
-  /** The rows of each file, with their row ids in version 3. Rows of changes have the kind and number of the change. */
+  /** The rows of each file, with row ids since version 3. Rows of changes have the kind and number of the change. */
   private def rows(
       table: Table,
       tasks: Vector[FileScanTask]
@@ -97,7 +97,7 @@ class StreamHistoriesSuite extends AnyFunSuite {
     }
   }
 
-  for (version <- Seq(V1, V2, V3)) {
+  for (version <- Seq(V1, V2, V3, V4)) {
     test(s"a stream of appends reads the rows of an incremental read, in any division into batches, v$version") {
       (0 until Fuzz.rounds(8, 2)).foreach { round =>
         val random = new Random(Fuzz.seed + round)
