@@ -157,7 +157,8 @@ final private class ColumnTotals(val id: Int, stated: FieldStats) {
       .headOption.orElse(looseBound)
 
   private def looseBound: Option[String] = {
-    def differs(bound: Option[Literal], found: Option[Literal]) = bound.exists(b => !found.exists(f => isAtMost(b, f) && isAtMost(f, b)))
+    def differs(bound: Option[Literal], found: Option[Literal]) =
+      bound.exists(b => !found.exists(f => isAtMost(b, f) && isAtMost(f, b)))
     if (stated.tight.contains(true) && (differs(stated.lower, lowest) || differs(stated.upper, highest)))
       Some(s"The bounds of the column $id are stated to be tight, but are not bounds of a file")
     else None

@@ -36,7 +36,11 @@ class AvroLeavesSuite extends AnyFunSuite {
 
   test("a rewrite of manifests moves data files, deletion vectors and equality deletes to leaves of version 4") {
     val table = newTable(V3)
-    table.testTable.append(TestTable.file("a"), TestTable.file("b"), TestTable.file("c").copy(splitOffsets = Vector(9L, 4L)))
+    table.testTable.append(
+      TestTable.file("a"),
+      TestTable.file("b"),
+      TestTable.file("c").copy(splitOffsets = Vector(9L, 4L))
+    )
     table.testTable.append(vector("a"), vector("b"), TestTable.equalityDeletes("q"))
     val before = comparable(table)
     table.remove("b")

@@ -66,7 +66,9 @@ class UnusualTreesSuite extends AnyFunSuite {
 
   test("a deletion vector may contain entries of an Avro manifest with the status deleted") {
     val table = withAvroLeaf()
-    foreignCommit(table)((root, id) => root :+ ManifestVectors.entry(leaves(table).head, DeletionVector.of(0L, 1L, 3L), id, id))
+    foreignCommit(table)((root, id) =>
+      root :+ ManifestVectors.entry(leaves(table).head, DeletionVector.of(0L, 1L, 3L), id, id)
+    )
     assert(table.names == Set("c", "x"))
     table.append("y")
     assert(table.names == Set("c", "x", "y"), "the leaf still has a live file")
@@ -77,9 +79,11 @@ class UnusualTreesSuite extends AnyFunSuite {
 
   test("files of an Avro manifest with more entries than stated are not removed, so that the table can still be read") {
     val table = withAvroLeaf()
-    foreignCommit(table)((root, _) => root.map { e =>
-      if (e.manifest.isEmpty) e else e.copy(recordCount = 2, manifest = e.manifest.map(_.copy(existingFiles = 1)))
-    })
+    foreignCommit(table)((root, _) =>
+      root.map { e =>
+        if (e.manifest.isEmpty) e else e.copy(recordCount = 2, manifest = e.manifest.map(_.copy(existingFiles = 1)))
+      }
+    )
     val error = intercept[ValidationFailed](table.write(FileChanges(Vector.empty, TestTable.removing("d"))))
     assert(error.message.contains(leaves(table).head.location))
     assert(table.names == Set("a", "c", "d", "x"))
@@ -87,13 +91,15 @@ class UnusualTreesSuite extends AnyFunSuite {
 
   private def measured(name: String, text: String): ContentFile = {
     val bound = Some(Map(2 -> SingleValue.encode(StringLiteral(text))))
-    TestTable.file(name, metrics =
-      MetricMaps(
-        valueCounts = Some(Map(2 -> 10L)),
-        nullValueCounts = Some(Map(2 -> 0L)),
-        lowerBounds = bound,
-        upperBounds = bound
-      )
+    TestTable.file(
+      name,
+      metrics =
+        MetricMaps(
+          valueCounts = Some(Map(2 -> 10L)),
+          nullValueCounts = Some(Map(2 -> 0L)),
+          lowerBounds = bound,
+          upperBounds = bound
+        )
     )
   }
 

@@ -19,7 +19,8 @@ object NameFunctionCalls extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveExpressionsWithPruning(_.containsPattern(ALIAS)) {
     // An alias that a user has chosen is not renamed, unless it equals the name that Spark generates.
-    case alias @ Alias(value, name) if alias.resolved && value.exists(Call.unapply(_).isDefined) &&
+    case alias @ Alias(value, name)
+        if alias.resolved && value.exists(Call.unapply(_).isDefined) &&
           name == toPrettySQL(value) =>
       Alias(value, nameOf(value))(
         alias.exprId,
