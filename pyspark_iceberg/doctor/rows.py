@@ -11,6 +11,7 @@ from pyspark.sql.types import DataType, DoubleType, FloatType, StructType
 
 from pyspark_iceberg.call import identifier, literal
 from pyspark_iceberg.doctor.findings import EXAMPLES, Finding, Result, outcome
+from pyspark_iceberg.fields import Columns
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, Row
@@ -26,7 +27,10 @@ def check_rows(table: Table, sample: int) -> Result:
     recorded = {row["file_path"]: row for row in files.collect()}
     if not recorded:
         return outcome(_NAME, "no data file read", [])
-    columns = [column for column in _columns(table.schema) if _has_metrics(recorded, column.name)]
+    # The bounds of geometries are corners of boxes, and not the lowest and highest values.
+    described = Columns(table.describe_table().schema).top_level()
+    boxed = {column.name for column in described if "geometry" in column.type or "geography" in column.type}
+    columns = [c for c in _columns(table.schema) if c.path[0] not in boxed and _has_metrics(recorded, c.name)]
     problems = []
     found = {row["_file"]: row for row in _measured(table, list(recorded), columns).collect()}
     for path, row in recorded.items():

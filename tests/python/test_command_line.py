@@ -107,6 +107,8 @@ def test_types_that_spark_and_pyiceberg_lack_have_their_names(run: Any, spark: S
     )
     columns = run("describe", table, "--json")["table"]["columns"]
     assert [c["type"] for c in columns] == ["long", "variant", "geometry", "list<variant>"]
+    spark.sql(f"INSERT INTO {table} SELECT 1, '{{}}', lite.system.st_point(1, 2), NULL")
+    assert "no finding" in run("doctor", table)
     handle = Table(spark, table)
     assert "v: variant" in repr(handle)
     html = handle._repr_html_()
