@@ -9,7 +9,7 @@ import iceberglite.table.action.RewriteManifests
 import iceberglite.tree.{FileChanges, TestTable}
 import iceberglite.tree.manifestlist.ManifestSamples
 
-/** Tests how a rewrite of manifests replaces the Avro manifests of versions 1 to 3, which an upgrade keeps as leaves. */
+/** Tests how a rewrite of manifests replaces the Avro manifests of versions 1 to 3, which an upgrade keeps. */
 class AvroLeavesSuite extends AnyFunSuite {
   private def newTable(version: FormatVersion): RootTable =
     new RootTable(ManifestSamples.schema, limits = RootLimits(foldShare = 1), version = version)
