@@ -66,7 +66,8 @@ final case class TableScan(
     val matching = data.filter(p => p.hasLiveFiles && reader.mightMatch(p))
     val kept = statsToKeep.forParts(matching).and(bound.fieldIds)
     val files = new PartPlanner(reader.keeping(kept), tree, cluster)
-    lazy val allDeletes = index(files, deletes, if (matching.isEmpty) 0L else matching.map(_.minSequenceNumber).min)
+    lazy val oldestOfParts = if (matching.isEmpty) 0L else matching.map(_.minSequenceNumber).min
+    lazy val allDeletes = index(files, matching, deletes, oldestOfParts)
     lazy val unread = IndexedDeletes.unread(deletes)
     val (read, found, tasks, indexed) = target match {
       case Some(until) =>
@@ -75,7 +76,8 @@ final case class TableScan(
       case None if kept == StatsToKeep.All || deletes.isEmpty =>
         val found = withBloomIndex(files.select(matching), bound)
         val oldest = found.iterator.flatMap(_.tasks).map(_.dataSequenceNumber)
-        val indexed = if (oldest.isEmpty) unread else index(files, deletes, oldest.min)
+        val used = matching.zip(found).collect { case (part, files) if files.tasks.nonEmpty => part }
+        val indexed = if (oldest.isEmpty) unread else index(files, used, deletes, oldest.min)
         (matching, found, assignDeletes(found, indexed.index), indexed)
       case None =>
         val found = withBloomIndex(files.keeping(kept.and(allDeletes.index.keyIds)).select(matching), bound)
@@ -128,10 +130,20 @@ final case class TableScan(
   /**
    * Returns the index of the deletes that may apply to the planned files.
    *
+   * @param data the parts that list the planned files, and possibly other parts
+   * @param parts all parts with delete files
    * @param oldest the lowest data sequence number of the planned files, or a lower bound of it
    */
-  private def index(files: PartPlanner, parts: Vector[FilePart], oldest: Long): IndexedDeletes = {
-    val live = parts.filter(p => p.hasLiveFiles && p.sequenceNumber >= oldest && files.reader.mightMatch(p))
+  private def index(
+      files: PartPlanner,
+      data: Vector[FilePart],
+      parts: Vector[FilePart],
+      oldest: Long
+  ): IndexedDeletes = {
+    val dataPaths = data.iterator.map(_.path).toSet
+    val live = parts.filter { p =>
+      p.hasLiveFiles && p.sequenceNumber >= oldest && p.dataPart.forall(dataPaths) && files.reader.mightMatch(p)
+    }
     live.headOption.filter(_ => table.metadata.formatVersion == FormatVersion.V1).foreach { part =>
       throw InvalidMetadata(
         part.path,

@@ -43,6 +43,12 @@ trait FilePart extends PartSummary with Serializable {
    */
   final def estimatedLiveFiles: Long = math.min(liveFiles.getOrElse(FilePart.UnknownCount), length)
 
+  /**
+   * The path of the only part to whose data files the delete files of this part apply; absent if they may apply to
+   * files of other parts. A scan that does not read this data part need not read the delete files either.
+   */
+  def dataPart: Option[String] = None
+
   /** Returns the part in the form that is sent to executors: without data that only the planning JVM needs. */
   def forReading: FilePart = this
 

@@ -40,7 +40,9 @@ final private[root] class FileInvariants(
   }
 
   def violations: Vector[TreeViolation] =
-    (0 until shares).toVector.flatMap(share => uniqueFiles(share) ++ changes(share) ++ rewrites(share) ++ rowIds(share))
+    (0 until shares).toVector.flatMap(share => filesOf(share) ++ changes(share) ++ rewrites(share) ++ rowIds(share))
+
+  private def filesOf(share: Int): Vector[TreeViolation] = uniqueFiles(share) ++ affiliated(share)
 
   private def isIn(share: Int)(name: String): Boolean =
     shares == 1 || Math.floorMod(MurmurHash3.stringHash(name), shares) == share
@@ -70,6 +72,28 @@ final private[root] class FileInvariants(
     duplicates(all).map(k => TreeViolation("I6", s"The file $k is live more than once")) ++
       duplicates(vectorsOf).map(f => TreeViolation("I6", s"$f has several deletion vectors")) ++
       vectorsOf.filterNot(data).map(f => TreeViolation("I6", s"The deletion vector of $f applies to no live file"))
+  }
+
+  /**
+   * I6: a delete manifest that is affiliated to a data manifest lists only deletion vectors of files in this manifest.
+   * Otherwise, a scan that does not read the data manifest would lose deletes of other files.
+   */
+  private def affiliated(share: Int): Vector[TreeViolation] = {
+    val dataManifests = files.leaves.map(leaf => leaf.path -> leaf).toMap
+    val groups = files.leaves.groupBy(_.leaf.referencedFile.flatMap(dataManifests.get)).toVector
+    groups.collect { case (Some(target), leaves) => target -> leaves }.sortBy(_._1.path).flatMap {
+      case (target, leaves) =>
+        val listed = collect(Vector(target), files)(e => Some(e.file.path).filter(isIn(share))).toSet
+        val others = collect(leaves, files)(e =>
+          Some(e.file.referencedDataFile.getOrElse(e.file.path)).filter(name => isIn(share)(name) && !listed(name))
+        )
+        others.map(name =>
+          TreeViolation(
+            "I6",
+            s"A delete manifest applies only to the files of ${target.path}, but lists deletes of $name"
+          )
+        )
+    }
   }
 
   /**

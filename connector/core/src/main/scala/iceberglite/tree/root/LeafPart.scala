@@ -17,6 +17,7 @@ import iceberglite.tree.manifestlist.{ManifestPart, Manifests, RowIdAssigner}
  * @param chosen the bytes of a deletion vector with the positions of the entries that the part lists; absent if it
  *   lists all entries that are not removed
  * @param taskKey the key of an encrypted manifest, only in a task, because the entry in a task has no key metadata
+ * @param dataPart see [[FilePart.dataPart]]; absent in parts that are derived from this part
  */
 final private[root] class LeafPart(
     val leaf: ContentEntry,
@@ -24,7 +25,8 @@ final private[root] class LeafPart(
     columns: StatsColumns,
     specs: PartitionSpecs,
     chosen: Option[Array[Byte]] = None,
-    taskKey: Option[FileKey] = None
+    taskKey: Option[FileKey] = None,
+    override val dataPart: Option[String] = None
 ) extends FilePart {
 
   /** The counts of the entries in the file. */

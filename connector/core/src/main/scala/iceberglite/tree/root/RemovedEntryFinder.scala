@@ -52,8 +52,8 @@ final private[root] class RemovedEntryFinder(
   }
 
   def find(): RemovedEntries = {
-    val data = find(ManifestContent.Data, RemovedDataFiles.Empty)
-    val deletes = find(ManifestContent.Deletes, removedData(data))
+    val data = find(ManifestContent.Data, RemovedDataFiles.Empty, Set.empty)
+    val deletes = find(ManifestContent.Deletes, removedData(data), data.leaves.map(_._1.path).toSet)
     val leaves = data.leaves ++ deletes.leaves
     RemovedEntries(
       data.entries ++ deletes.entries,
@@ -63,21 +63,21 @@ final private[root] class RemovedEntryFinder(
     )
   }
 
-  private def find(content: ManifestContent, obsolete: RemovedDataFiles): Found = {
-    val leaves = base.leaves.filter(p => p.content == content && mayLose(p, obsolete))
+  /** @param changed the locations of the data manifests from which the commit removes files */
+  private def find(content: ManifestContent, obsolete: RemovedDataFiles, changed: Set[String]): Found = {
+    def mayLose(part: FilePart) =
+      part.hasLiveFiles && (!obsolete.isEmpty && part.dataPart.forall(changed) || changes.remove.mightMatch(part))
+    val leaves = base.leaves.filter(p => p.content == content && mayLose(p))
     val found = table.pool.map(leaves) { leaf =>
       val isRemoved = removes(leaf, obsolete)
       leaf -> table.reading(base.read(leaf).filter(e => e._2.isLive && isRemoved(e._2)).toVector)
     }
-    val inline = base.inline.filter(p => p.content == content && mayLose(p, obsolete)).flatMap { part =>
+    val inline = base.inline.filter(p => p.content == content && mayLose(p)).flatMap { part =>
       val isRemoved = removes(part, obsolete)
       table.reading(part.pairs.filter(e => e._2.isLive && isRemoved(e._2)))
     }
     Found(found.filter(_._2.nonEmpty), inline)
   }
-
-  private def mayLose(part: FilePart, obsolete: RemovedDataFiles): Boolean =
-    part.hasLiveFiles && (!obsolete.isEmpty || changes.remove.mightMatch(part))
 
   private def removes(part: FilePart, obsolete: RemovedDataFiles): ManifestEntry => Boolean = {
     val isSelected = changes.remove.mightMatch(part)

@@ -86,12 +86,16 @@ final private[root] class RootFiles(
   /** The leaves, without the entries that their deletion vectors remove. */
   def leaves: Vector[LeafPart] = derived.leaves
 
-  private def leavesOf(root: Vector[ContentEntry], vectors: Map[String, LeafVectors]): Vector[LeafPart] =
-    root.filter(e => e.isLive && e.manifest.isDefined).map { e =>
+  private def leavesOf(root: Vector[ContentEntry], vectors: Map[String, LeafVectors]): Vector[LeafPart] = {
+    val leaves = root.filter(e => e.isLive && e.manifest.isDefined)
+    val affiliations = new Affiliations(leaves, columns)
+    leaves.map { e =>
       val removed = vectors.get(e.location).map(_.positions).filterNot(_.isEmpty)
       removed.flatMap(outOfRange(e, _)).foreach(reason => throw EntryFault(reason))
-      new LeafPart(e, removed.fold(Array.emptyByteArray)(_.toBytes), columns, table.specs)
+      val bytes = removed.fold(Array.emptyByteArray)(_.toBytes)
+      new LeafPart(e, bytes, columns, table.specs, dataPart = affiliations.dataManifest(e))
     }
+  }
 
   /** The leaves that the snapshot removed as a whole, without regard to their deletion vectors. */
   def removedLeaves: Vector[LeafPart] = derived.removed

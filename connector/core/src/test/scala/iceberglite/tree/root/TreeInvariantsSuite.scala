@@ -52,6 +52,33 @@ class TreeInvariantsSuite extends AnyFunSuite {
     assert(violated(newTable())(_.map(e => if (isVector(e)) e.copy(referencedFile = Some("mem:/gone")) else e))("I4"))
   }
 
+  test("deletion vectors of other files, and equality deletes, in an affiliated delete manifest violate I6") {
+    val vectors = Seq("a", "b", "c").map(name =>
+      TestTable.positionDeletes(s"dv-$name", Some(name)).copy(
+        format = FileFormat.Puffin,
+        contentOffset = Some(4L),
+        contentSizeInBytes = Some(40L)
+      )
+    )
+    val equality = Seq("p", "q", "r", "s").map(TestTable.equalityDeletes(_))
+    Seq(
+      vectors :+ vectors.head.copy(path = "mem:/t/dv-x", referencedDataFile = Some(TestTable.file("x").path)),
+      equality
+    )
+      .foreach { deletes =>
+        val table = new RootTable(ManifestSamples.schema)
+        table.append("a", "b", "c", "d")
+        table.append("x")
+        table.commit(deletes)
+        val Some(data) = table.root.find(_.content == EntryContent.DataManifest)
+        assert(table.root.count(_.content == EntryContent.DeleteManifest) == 1)
+        def affiliated(e: ContentEntry): ContentEntry =
+          if (e.content == EntryContent.DeleteManifest) e.copy(referencedFile = Some(data.location)) else e
+        val found = checked(table, 500000)(_.map(affiliated)).filter(_.rule == "I6")
+        assert(found.size == (if (deletes eq equality) 4 else 1))
+      }
+  }
+
   test("a deletion vector that loses positions violates I5") {
     val table = newTable()
     table.remove("c")
