@@ -20,7 +20,7 @@ from pyspark_iceberg.errors import typed_errors
 Sql = Union[Column, str]
 
 # A comment without comments in it.
-_COMMENT = re.compile(r"--[^\n]*|/\*(?:(?!/\*|\*/).)*\*/", re.DOTALL)
+_COMMENT = re.compile(r"--(?:\\\n|[^\r\n])*|/\*(?:(?!/\*|\*/).)*\*/", re.DOTALL)
 
 _MERGE = "spark.merge-into.num-target-rows-"
 _UPDATE = "spark.update.num-"

@@ -332,4 +332,4 @@ def _catalog_of_paths(spark: SparkSession) -> str:
 
 
 def _where(condition: Sql | None) -> str:
-    return "" if condition is None else f"WHERE {expression(condition)}"
+    return "" if condition is None else f"WHERE ({expression(condition)})"

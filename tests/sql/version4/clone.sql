@@ -23,7 +23,7 @@ CALL ${catalog}.system.expressions('db.c');
 ----
 3 | id_bucket | bucket(4, id) | 1000
 4 | name_trunc | truncate(1, name) | 1001
-6 | n_bucket | bucket(2, n) | 1002
+6 | n_bucket_2 | bucket(2, n) | 1002
 7 | tens | truncate(10, n) | NULL
 
 -- query

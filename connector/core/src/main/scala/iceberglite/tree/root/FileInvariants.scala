@@ -25,8 +25,10 @@ final private[root] class FileInvariants(
   private val newParts = files.parts.filterNot(part => parentIds(part.id))
   private val oldParts = parent.toVector.flatMap(p => p.parts.filterNot(part => ids(part.id)))
 
-  /** Whether the snapshot has a parent that has expired, so that its files are unknown. */
-  private val hasLostParent = parent.isEmpty && files.snapshot.parentSnapshotId.isDefined
+  /** Whether the parent is unknown: it has expired, or the snapshot is that of a clone, which has no parent. */
+  private val hasLostParent = parent.isEmpty && (files.snapshot.parentSnapshotId.isDefined || files.root.exists(e =>
+    e.isLive && !e.version.snapshotId.contains(files.snapshot.snapshotId)
+  ))
 
   /** The leaves of the parent that the root no longer lists, not even as removed by the snapshot. */
   private val droppedLeaves: Vector[LeafPart] = {
@@ -99,7 +101,7 @@ final private[root] class FileInvariants(
   /**
    * I10: the changes according to the root are the difference between its live files and the live files of the parent.
    * Parts that both snapshots have are not read, because they do not contribute to the difference. This rule is not
-   * checked if the parent has expired.
+   * checked if the parent is unknown.
    */
   private def changes(share: Int): Vector[TreeViolation] =
     if (hasLostParent) Vector.empty else differences(share)

@@ -45,8 +45,9 @@ private[root] object ParentEntries {
 
   /**
    * Returns the live entries of a root, without the deletion vectors of leaves that are not live any more. Delete
-   * leaves that apply only to such a leaf are carried over without this restriction. If another writer has written
-   * several vectors of a leaf, one vector replaces them, because a leaf must have at most one.
+   * leaves that apply only to such a leaf, or whose affiliation is contradictory, are carried over without an
+   * affiliation. If another writer has written several vectors of a leaf, one vector replaces them, because a leaf must
+   * have at most one.
    */
   private def carriedOver(root: RootFiles): Vector[ContentEntry] = {
     val leaves = root.leaves.map(leaf => leaf.path -> leaf).toMap
@@ -56,7 +57,7 @@ private[root] object ParentEntries {
       e.isLive && (e.content != EntryContent.ManifestVector || e.referencedFile.exists(single.contains))
     root.root.filter(isKept).map(e =>
       if (e.content != EntryContent.DeleteManifest) e
-      else e.copy(referencedFile = e.referencedFile.filter(leaves.contains))
+      else e.copy(referencedFile = leaves.get(e.location).flatMap(_.dataPart))
     ) ++ several.map { case (leaf, vectors) => united(leaves(leaf).leaf, vectors) }
   }
 

@@ -163,10 +163,10 @@ final private[root] class RootMaintenance(
 
   /**
    * Returns groups of `mergeCount` leaves with about the same number of entries. The leaves of a group list files of
-   * the same content and partition spec and have the same referenced file, if any.
+   * the same content and partition spec, and are affiliated with the same data manifest, if any.
    */
   private def chooseMerged(leaves: Vector[LeafPart]): Vector[Vector[LeafPart]] = {
-    def key(l: LeafPart) = (l.content.code, l.specId, l.leaf.referencedFile, tier(l.leaf.recordCount))
+    def key(l: LeafPart) = (l.content.code, l.specId, l.dataPart, tier(l.leaf.recordCount))
     val tiers = leaves.groupBy(key)
     leaves.map(key).distinct.map(tiers).filter(_.size >= limits.mergeCount).map(_.take(limits.mergeCount))
       .filter(_.map(_.length).sum <= limits.maxMergeBytes)
@@ -183,7 +183,7 @@ final private[root] class RootMaintenance(
   private def combined(group: Vector[LeafPart]): Option[ContentEntry] = {
     val entries = live(group).map(files.toContent)
     if (entries.isEmpty) None
-    else Some(leaves.write(entries, Existing).copy(referencedFile = group.head.leaf.referencedFile))
+    else Some(leaves.write(entries, Existing).copy(referencedFile = group.head.dataPart))
   }
 
   private def live(group: Vector[LeafPart]): Vector[ManifestEntry] = group.flatMap { leaf =>

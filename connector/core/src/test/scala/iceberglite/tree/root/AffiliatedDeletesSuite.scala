@@ -135,6 +135,11 @@ class AffiliatedDeletesSuite extends AnyFunSuite {
     assert(names(found) == Map("a2" -> Set("dv-a2", "p", "q"), "b2" -> Set("p", "q")))
     assert(found.tasks.flatMap(_.deletes).exists(_.file.content == Content.EqualityDeletes))
     assert(found.report.deletes.readManifests == 2)
+    // A later commit, which may merge the manifest with others, does not repeat the contradictory affiliation.
+    t.append(data("z", 900))
+    val carriedOver = leaves(t, EntryContent.DeleteManifest).filter(e => e.location == unaffiliated.head.location)
+    assert(carriedOver.map(_.referencedFile) == Vector(None))
+    assert(names(plan(t, idIs(205))) == Map("a2" -> Set("dv-a2", "p", "q"), "b2" -> Set("p", "q")))
   }
 
   /** Removes the given data files, which have the id, as a delete or an overwrite by an expression does. */

@@ -1,6 +1,7 @@
 package iceberglite.tree.root
 
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import iceberglite.sim.{Check, CheckedHistory, History, Settings, SimulationSuite}
 import iceberglite.spec.FormatVersion
@@ -73,7 +74,7 @@ class RootHistoriesSuite extends AnyFunSuite {
       .flatMap(t => kinds.collect { case (kind, isIn) if isIn(t) => kind }).toSet
   }
 
-  test("simulated histories of eight writers with faults contain all kinds of trees, and violate no rule") {
+  test("simulated histories of eight writers with faults contain all kinds of trees, and violate no rule", Slow) {
     val found = Iterator.range(0, 100).map(kindsIn).scanLeft(Set.empty[String])(_ ++ _)
     val all = found.takeWhile(_ != kinds.keySet).toVector
     info(s"${all.size} histories")

@@ -1,8 +1,8 @@
 package iceberglite.spark.sql
 
 import org.apache.spark.sql.Column
-import org.apache.spark.sql.catalyst.expressions.{Expression, In, LambdaFunction, Literal, PrettyAttribute}
-import org.apache.spark.sql.types.{NullType, StringType}
+import org.apache.spark.sql.catalyst.expressions.{And, Expression, In, IsNull, LambdaFunction, Literal, PrettyAttribute}
+import org.apache.spark.sql.types.{BooleanType, NullType, StringType}
 import org.apache.spark.unsafe.types.UTF8String
 
 /**
@@ -19,8 +19,8 @@ private[iceberglite] object ColumnText {
       // The parser rejects a single argument in parentheses.
       val names = if (arguments.size == 1) arguments.head.sql else arguments.map(_.sql).mkString("(", ", ", ")")
       PrettyAttribute(s"$names -> ${of(body)}", NullType)
-    // Spark's parser rejects an empty list.
-    case In(_, Seq()) => Literal.FalseLiteral
+    // Spark's parser rejects an empty list. As in Spark, the result is null for a null.
+    case In(value, Seq()) => And(IsNull(value), Literal(null, BooleanType))
     // Spark replaces `${name}` in the text of a statement by the value of a setting, also within constants.
     case constant @ Literal(text: UTF8String, StringType) if text.toString.contains(Variable) =>
       PrettyAttribute(constant.sql.replace(Variable, "\\u0024{"), StringType)
