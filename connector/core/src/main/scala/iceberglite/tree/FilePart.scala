@@ -49,6 +49,12 @@ trait FilePart extends PartSummary with Serializable {
    */
   def dataPart: Option[String] = None
 
+  /**
+   * The part with the entries that its snapshot removed from it without writing the file of the part again (version 4).
+   * Other snapshots with the same file may still have these entries.
+   */
+  def whole: FilePart = this
+
   /** Returns the part in the form that is sent to executors: without data that only the planning JVM needs. */
   def forReading: FilePart = this
 

@@ -162,11 +162,20 @@ final class TablePathRewrite(
       }.toVector
     }
 
-    /** Returns the live position deletes of the parts. A file with several deletion vectors has several entries. */
+    /**
+     * Returns the live position deletes of the parts, and those that a snapshot removed from a part without writing its
+     * file again, unless they are deleted. Earlier snapshots may still have them, and the copy of the part replaces the
+     * copy of an earlier rewrite. A file with several deletion vectors has several entries.
+     */
     private def positionDeletes(parts: Vector[FilePart]): Vector[ContentFile] =
       MetadataPool.map(parts.filter(_.content == ManifestContent.Deletes)) { part =>
-        part.entries(io).filter(e => e.isLive && e.file.content == Content.PositionDeletes)
-          .map(_.file.copy(metrics = Metrics.Empty)).toVector
+        def deletesOf(of: FilePart) =
+          of.entries(io).filter(e => e.isLive && e.file.content == Content.PositionDeletes)
+            .map(_.file.copy(metrics = Metrics.Empty)).toVector
+        val live = deletesOf(part)
+        val paths = live.map(_.path).toSet
+        live ++ (if (part.whole eq part) Vector.empty else deletesOf(part.whole).filterNot(f => paths(f.path)))
+          .filter(f => io.exists(f.path))
       }.flatten
 
     private def copyDeletes(files: Vector[ContentFile]): Map[String, WrittenFile] = {

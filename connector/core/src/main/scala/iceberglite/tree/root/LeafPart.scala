@@ -91,7 +91,7 @@ final private[root] class LeafPart(
     new LeafPart(leaf, removed, columns, specs, Some(positions.toBytes), taskKey)
 
   /** Returns a part that lists all entries of the file, including those that the deletion vector removes. */
-  def whole: LeafPart =
+  override def whole: LeafPart =
     if (removed.isEmpty && chosen.isEmpty) this
     else new LeafPart(leaf, Array.emptyByteArray, columns, specs, None, taskKey)
 
