@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import uuid
 import warnings
 from collections.abc import Mapping
@@ -18,9 +17,6 @@ from pyspark_iceberg.errors import typed_errors
 
 # A condition or a value: a column, or SQL.
 Sql = Union[Column, str]
-
-# A comment without comments in it.
-_COMMENT = re.compile(r"--(?:\\\n|[^\r\n])*|/\*(?:(?!/\*|\*/).)*\*/", re.DOTALL)
 
 _MERGE = "spark.merge-into.num-target-rows-"
 _UPDATE = "spark.update.num-"
@@ -67,11 +63,10 @@ def expression(value: Sql, subject: str = "condition") -> str:
     Raises:
         TypeError: the value is neither a column nor a str (the SQL form of another Python value would depend on the
             column), or it is a column of Spark Connect.
-        ValueError: the text has only spaces and comments.
+        ValueError: the text is empty.
     """
     if isinstance(value, str):
-        # Spark would take the word WHERE before an empty condition for an alias of the table, and delete all rows.
-        if not _without_comments(value).strip():
+        if not value.strip():
             raise ValueError(f'The {subject} is empty; pass SQL, such as "id = 1"')
         return f"{value}\n"
     java_column = getattr(value, "_jc", None)
@@ -84,10 +79,13 @@ def expression(value: Sql, subject: str = "condition") -> str:
     raise TypeError(f"Pass SQL as a str for the {subject}, such as \"DATE '2026-01-01'\", or a column, not {actual}")
 
 
-def _without_comments(sql: str) -> str:
-    """Return SQL without its comments. A comment can contain comments."""
-    shorter = _COMMENT.sub(" ", sql)
-    return shorter if shorter == sql else _without_comments(shorter)
+def where(condition: Sql | None) -> str:
+    """Return the clause WHERE of a statement; without a condition, an empty text.
+
+    The condition is in parentheses. Otherwise, Spark would take the word WHERE before a condition of only comments for
+    an alias of the table, and change all rows.
+    """
+    return "" if condition is None else f"WHERE ({expression(condition)})"
 
 
 def expressions(values: Mapping[str, Sql]) -> dict[str, str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pyspark.sql import SparkSession
 
 from pyspark_iceberg.call import column_name
-from pyspark_iceberg.changes import Sql, expression
+from pyspark_iceberg.changes import Sql, where
 from pyspark_iceberg.errors import typed_errors
 from pyspark_iceberg.procedure_results import RewriteDataFiles
 
@@ -26,7 +26,7 @@ class Optimize:
 
     def where(self, condition: Sql) -> Optimize:
         """Compact only the files that may have rows that satisfy a condition."""
-        return replace(self, _condition=f" WHERE {expression(condition)}")
+        return replace(self, _condition=f" {where(condition)}")
 
     def zorder_by(self, *columns: str) -> Optimize:
         """Sort the rows along a Z-order of these columns, so that filters on any of them can skip files."""

@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, Row, SparkSession
 
 from pyspark_iceberg.builder import TableBuilder
 from pyspark_iceberg.call import call, identifier, literal, milliseconds, setting
-from pyspark_iceberg.changes import RowChanges, Sql, assignments, expression, run
+from pyspark_iceberg.changes import RowChanges, Sql, assignments, run, where
 from pyspark_iceberg.description import TableDescription
 from pyspark_iceberg.errors import typed_errors
 from pyspark_iceberg.evolution import TableEvolution
@@ -158,7 +158,7 @@ class Table(TableDescription, TableEvolution, TableReads, TableWrites, TableStre
         """
         if condition is None:
             raise ValueError("Specify the condition of the rows to delete, or call delete_all() to delete all rows")
-        return run(self._spark, self.name, "DELETE FROM", _where(condition), options or {})
+        return run(self._spark, self.name, "DELETE FROM", where(condition), options or {})
 
     def delete_all(self, *, options: Mapping[str, object] | None = None) -> RowChanges:
         """Delete all rows. Earlier snapshots keep the deleted rows.
@@ -187,7 +187,7 @@ class Table(TableDescription, TableEvolution, TableReads, TableWrites, TableStre
             ValueError: `values` is empty.
             pyspark.errors.AnalysisException: the statement is not valid for this table.
         """
-        after = f"SET {assignments(values)} {_where(condition)}"
+        after = f"SET {assignments(values)} {where(condition)}"
         return run(self._spark, self.name, "UPDATE", after, options or {})
 
     def optimize(self) -> Optimize:
@@ -329,7 +329,3 @@ def _catalog_of_paths(spark: SparkSession) -> str:
         return current
     with_settings = f"iceberg_lite_paths_{current}"
     return with_settings if spark.conf.get(f"spark.sql.catalog.{with_settings}", None) else "iceberg_lite_paths"
-
-
-def _where(condition: Sql | None) -> str:
-    return "" if condition is None else f"WHERE ({expression(condition)})"

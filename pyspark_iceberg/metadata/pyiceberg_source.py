@@ -98,7 +98,7 @@ def _catalog_tables(settings: CatalogSettings, namespace: tuple[str, ...]) -> It
 
 
 def _part(part: str) -> str:
-    """Return a part of a name; with backticks if it contains a dot."""
+    """Return a part of a name; with backticks only if it contains a dot, because shells interpret backticks."""
     return f"`{part.replace('`', '``')}`" if "." in part or "`" in part else part
 
 

@@ -65,14 +65,26 @@ object Sections {
 
   /** Returns the appends of one file in Apache Iceberg and, in tables with as many files, in iceberg-lite. */
   def peers(peers: Vector[PeerAppend], all: Vector[Measured], latencyMs: Long): Section = {
-    val names = Vector("connector", "columns", "version", s"ms at $latencyMs ms, warm", "without metadata.json")
-    def row(connector: String, columns: Int, version: FormatVersion, ms: Double, treeMs: Double) =
-      Vector(Text(connector), Count(columns.toLong), Text(s"v${version.number}"), Number(ms), Number(treeMs))
-    val ours = for {
-      m <- sorted(all) if m.files == PeerAppends.Files
-      c <- m.commit(CommitKind.AppendOne)
-    } yield row("iceberg-lite", m.columns, m.version, c.slowWarmMs, c.slowTreeMs)
-    val theirs = peers.map(p => row("Apache Iceberg", p.columns, p.version, p.ms, p.treeMs))
+    val times = Vector(s"ms at $latencyMs ms, warm", "without metadata.json")
+    val names = Vector("connector", "columns", "version", "reads", "writes") ++ times
+    def row(connector: String, columns: Int, version: FormatVersion, requests: Vector[Long], times: Vector[Double]) =
+      Vector(Text(connector), Count(columns.toLong), Text(s"v${version.number}")) ++ requests.map(Count) ++
+        times.map(Number)
+    val ours =
+      for {
+        m <- sorted(all) if m.files == PeerAppends.Files
+        c <- m.commit(CommitKind.AppendOne)
+        // The table metadata file is not one of the counted files.
+      } yield row(
+        "iceberg-lite",
+        m.columns,
+        m.version,
+        Vector(c.warm.reads, c.warm.writtenFiles + 1),
+        Vector(c.slowWarmMs, c.slowTreeMs)
+      )
+    val theirs = peers.map(p =>
+      row("Apache Iceberg", p.columns, p.version, Vector(p.reads, p.writes), Vector(p.ms, p.treeMs))
+    )
     Section(f"Appends of one file to tables of ${PeerAppends.Files}%,d files", names, theirs ++ ours)
   }
 

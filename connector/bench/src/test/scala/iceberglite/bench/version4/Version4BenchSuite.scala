@@ -42,6 +42,13 @@ class Version4BenchSuite extends AnyFunSuite {
       assert(CommitKind.all.flatMap(model.bytes(_, 2000.0)).size == 3)
     }
 
+  test("in the model, new leaves of large tables are larger, so that the root grows slower than the table") {
+    // The parameters are those of the table with 100,000 files and 50 columns in docs/v4-benchmarks.md.
+    val model = RootModel(35411.0, 1022.0, 924.0, 743.0, 46.0)
+    assert(math.abs(model.top(1e8) / 5.8e6 - 1) < 0.02)
+    assert(model.top(2e7) / model.top(1e7) > 1.8 && model.top(2e8) / model.top(1e8) < 1.5)
+  }
+
   /** Invented measurements of a table. @param files the number of files that each commit writes */
   private def measured(version: FormatVersion, files: Long, append: Long, delete: Long, manifests: Long): Measured = {
     def cost(kind: CommitKind, bytes: Long) = {
