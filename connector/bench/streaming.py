@@ -35,6 +35,8 @@ from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 WARM_UP = 5
+# Reads of the large table as a batch, and as many as a stream. An even number, because the order alternates.
+ROUNDS = 6
 PARTS = ["noop", "write", "poll", "backlog", "files"]
 CONF = {
     "spark.sql.shuffle.partitions": "2",
@@ -160,27 +162,36 @@ def read_backlog(spark: SparkSession, batches: int, checkpoint: Path) -> dict[st
 
 
 def read_files(spark: SparkSession, files: int, rows: int, checkpoints: Path) -> dict[str, float]:
-    """Read a table of many files as a batch and as a stream, twice each, and as a stream with a limit of files."""
+    """Read a table of many files as batches and as streams in turns, and as a stream with a limit of files."""
     data = spark.range(0, rows, 1, files).selectExpr("id", "id % 1000 AS k", "id * 0.37D AS d", "uuid() AS s")
     data.limit(0).writeTo("c.db.files").using("iceberg").create()
     data.writeTo("c.db.files").option("distribution-mode", "none").append()
     table = spark.table("c.db.files")
-    batch, stream = [], []
-    for number in range(2):
+
+    def batch() -> float:
         begin = time.perf_counter()
         table.write.format("noop").mode("overwrite").save()
-        batch.append(time.perf_counter() - begin)
+        return time.perf_counter() - begin
+
+    def stream(number: int) -> float:
         read, seconds, _ = read_all(spark.readStream.table("c.db.files"), checkpoints / f"files{number}")
         check(read == rows, f"the stream returned {read} rows")
-        stream.append(seconds)
+        return seconds
+
+    batch(), stream(0)  # The first reads compile the code, and fill the cache of the file system.
+    batches, streams = [], []
+    for number in range(1, ROUNDS + 1, 2):
+        batches += [batch()]
+        streams += [stream(number), stream(number + 1)]
+        batches += [batch()]
     limited = spark.readStream.option("streaming-max-files-per-micro-batch", max(1, files // 20)).table("c.db.files")
     read, _, progress = read_all(limited, checkpoints / "limited")
     check(read == rows, f"the stream with a limit of files returned {read} rows")
     check(len(progress) >= min(files, 20), f"the stream with a limit of files had {len(progress)} micro-batches")
     return {
-        "files: seconds of the batch": min(batch),
-        "files: seconds of the stream": min(stream),
-        "files: throughput, stream / batch": min(batch) / min(stream),
+        "files: seconds of the batch": statistics.median(batches),
+        "files: seconds of the stream": statistics.median(streams),
+        "files: throughput, stream / batch": statistics.median(batches) / statistics.median(streams),
         "files: trigger with a limit of files, ms": statistics.median(
             p["durationMs"]["triggerExecution"] for p in progress
         ),
