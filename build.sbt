@@ -62,10 +62,11 @@ val common = Seq(
 
 val tested = common ++ Tiers.settings(Fast, Tiers.fast) ++ Tiers.settings(Slow, Tiers.slow)
 
-// Two test JVMs run at the same time, because the tests of core mostly wait for servers and other processes.
+// One more test JVM than processors runs at a time, because tests also wait: for servers, files and other processes.
+// Each has a heap of up to 3 GB, so there are at most three.
 Global / concurrentRestrictions := Seq(
-  Tags.limitAll(java.lang.Runtime.getRuntime.availableProcessors),
-  Tags.limit(Tags.ForkedTestGroup, 2),
+  Tags.limitAll(java.lang.Runtime.getRuntime.availableProcessors + 1),
+  Tags.limit(Tags.ForkedTestGroup, math.min(3, java.lang.Runtime.getRuntime.availableProcessors + 1)),
   Tags.exclusiveGroup(Tags.Clean)
 )
 

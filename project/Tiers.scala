@@ -30,12 +30,12 @@ object Tiers {
 
   /**
    * Options for the JVMs of Spark's tests, which run most code only a few times: no optimizing compiler (C2), and no
-   * verification of classes, which the Python tests load with verification. Code that C1 compiles needs a larger stack.
-   * Without C2, the code cache has only 48 MiB. Spark fills it in two minutes, and the JVM then interprets all further
-   * code. A metaspace of 21 MiB and a small heap would cause many collections at the start. Spark keeps the classes
-   * that it generates for 2000 instead of 100 expressions, because many statements of the tests are alike. Spark
-   * describes the plan of each statement for its UI in the short form, because the default form would take a tenth of
-   * the time of the tests.
+   * verification of classes, which the session of the Python tests verifies. Code that C1 compiles needs a larger
+   * stack. Without C2, the code cache has only 48 MiB. Spark fills it in two minutes, and the JVM then interprets all
+   * further code. A metaspace of 21 MiB and a small heap would cause many collections at the start. Spark keeps the
+   * classes that it generates for 2000 instead of 100 expressions, because many statements of the tests are alike.
+   * Spark describes the plan of each statement for its UI in the short form, because the default form would take a
+   * tenth of the time of the tests.
    */
   val quickStart: Seq[String] = Seq(
     "-XX:TieredStopAtLevel=1",
@@ -68,7 +68,7 @@ object Tiers {
 
   /**
    * Runs the suites that use servers in one JVM, so that each server is started only once, and all others in `parts`
-   * JVMs. At most two of these JVMs run at the same time. Suites with similar names, which often take similarly long,
+   * JVMs. At most three of these JVMs run at the same time. Suites with similar names, which often take similarly long,
    * run in different JVMs. Each JVM loads and compiles Spark again, but with fewer JVMs, a processor would be idle at
    * the end of a run.
    *

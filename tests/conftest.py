@@ -36,6 +36,9 @@ for _variable in ("SPARK_SUBMIT_OPTS", "SPARK_LAUNCHER_OPTS", "SPARK_DAEMON_JAVA
         "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:ReservedCodeCacheSize=256m -XX:MetaspaceSize=256m "
         "-Dspark.sql.ui.explainMode=simple",
     )
+# The session of the tests verifies classes. The JVMs that are started later load the same classes without verification,
+# which would take a third of the time of a short program.
+NO_VERIFICATION = " -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
 if os.environ.get("TMPDIR"):
     os.environ["SPARK_SUBMIT_OPTS"] += f" -Djava.io.tmpdir={os.environ['TMPDIR']}"
     os.environ.setdefault("SPARK_LOCAL_DIRS", os.environ["TMPDIR"])
@@ -104,6 +107,7 @@ def spark(warehouse: Path, sqlite_uri: str) -> Iterator[SparkSession]:
         .config("spark.jars", next(jar for jar in jars("client") if "/postgresql-" in jar))
     )
     session = iceberg_session(warehouse, builder=builder)
+    os.environ["SPARK_SUBMIT_OPTS"] += NO_VERIFICATION
     session.sparkContext.setLogLevel("OFF")
     iceberg_session(
         Path(sqlite_uri).parent / "tables", catalog="shared", uri=f"jdbc:sqlite:{sqlite_uri}", default=False
