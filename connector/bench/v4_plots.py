@@ -176,7 +176,7 @@ def tables(sections: Sections) -> dict[str, str]:
         ]:
             found[f"{title}, {where}"] = markdown(["", *VERSIONS], by_version(rows, kind, columns, files, cell))
     others = ["Sizes after appends of one file each", "Limits of data files in the root", "Cost model", "Goals"]
-    others += [title for title in sections if title.startswith("Appends of one file to")]
+    others += [t for t in sections if t.startswith(("Appends of one file to", "Deletion vectors of leaves"))]
     return found | {title: as_it_is(sections[title]) for title in others}
 
 

@@ -5,6 +5,7 @@ import iceberglite.inspect.{MetadataTablesSuite, PartitionsTableSuite}
 import iceberglite.maintenance.TablePathRewriteSuite
 import iceberglite.scan._
 import iceberglite.sim.SimulationSuite
+import iceberglite.spec.FormatVersion
 import iceberglite.table._
 
 // Each of these suites runs the tests of a suite of `core`, with SmallRoots as the format of metadata trees.
@@ -20,7 +21,9 @@ class RootPruningSuite extends PruningSuite {
   override protected def allPlans: Int = 150
 }
 class RootLimitedPlanSuite extends LimitedPlanSuite
-class RootChangelogScanSuite extends ChangelogScanSuite
+class RootChangelogScanSuite extends ChangelogScanSuite {
+  override protected def versionsInFastTier: Set[FormatVersion] = Set(FormatVersion.V3, FormatVersion.V4)
+}
 class RootIsolationSuite extends IsolationSuite
 class RootRowDeltaSuite extends RowDeltaSuite
 class RootFileActionsSuite extends FileActionsSuite

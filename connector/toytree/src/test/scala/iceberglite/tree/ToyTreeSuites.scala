@@ -5,6 +5,7 @@ import iceberglite.inspect.{MetadataTablesSuite, PartitionsTableSuite}
 import iceberglite.maintenance.TablePathRewriteSuite
 import iceberglite.scan._
 import iceberglite.sim.SimulationSuite
+import iceberglite.spec.FormatVersion
 import iceberglite.table._
 
 // Each of these suites runs the tests of a suite of `core`, with ToyTree as the format of metadata trees.
@@ -20,7 +21,9 @@ class ToyPruningSuite extends PruningSuite {
   override protected def allPlans: Int = 150
 }
 class ToyLimitedPlanSuite extends LimitedPlanSuite
-class ToyChangelogScanSuite extends ChangelogScanSuite
+class ToyChangelogScanSuite extends ChangelogScanSuite {
+  override protected def versionsInFastTier: Set[FormatVersion] = Set(FormatVersion.V3)
+}
 class ToyIsolationSuite extends IsolationSuite
 class ToyRowDeltaSuite extends RowDeltaSuite
 class ToyFileActionsSuite extends FileActionsSuite

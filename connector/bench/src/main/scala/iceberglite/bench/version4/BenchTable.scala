@@ -18,7 +18,12 @@ import iceberglite.tree.{FilePart, ManifestCache, MetadataTree}
  * written the newest files. In a table with so few files that there are no older files, one large append has written
  * all files.
  */
-final class BenchTable(val version: FormatVersion, val data: SyntheticFiles, val files: Int) {
+final class BenchTable(
+    val version: FormatVersion,
+    val data: SyntheticFiles,
+    val files: Int,
+    properties: Map[String, String] = Map.empty
+) {
   import BenchTable._
 
   private val storage = new MemoryIO
@@ -29,7 +34,7 @@ final class BenchTable(val version: FormatVersion, val data: SyntheticFiles, val
     val small = if (files > SmallAppends * perSmallAppend) SmallAppends * perSmallAppend else 0
     val sizes = batches(files - small, FilesPerLargeAppend) ++ batches(small, perSmallAppend)
     val starts = sizes.scanLeft(0)(_ + _)
-    val table = starts.zip(sizes).foldLeft(create(io, version, data)) { case (current, (from, count)) =>
+    val table = starts.zip(sizes).foldLeft(create(io, version, data, properties)) { case (current, (from, count)) =>
       commit(current, new MergeAppend(data.range(from, from + count)))
     }
     table.version

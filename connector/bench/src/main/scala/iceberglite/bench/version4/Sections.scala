@@ -170,6 +170,24 @@ object Sections {
     }
   )
 
+  def vectors(all: Vector[VectorSizes]): Section = Section(
+    f"Deletion vectors of leaves, ${VectorSizes.Files}%,d files",
+    Vector(
+      "columns",
+      "removed files",
+      "vectors in",
+      "bytes of the removal",
+      s"bytes of each of ${VectorSizes.Appends} appends",
+      "files of the appends",
+      "requests of a cold plan",
+      "bytes of the plan"
+    ),
+    all.map { v =>
+      Vector(Count(v.columns.toLong), Count(v.removed.toLong), Text(if (v.inline) "the root" else "Puffin files")) ++
+        Vector(v.removalBytes, v.appendBytes, v.appendFiles, v.planRequests, v.planBytes).map(Count)
+    }
+  )
+
   /** Returns measured and predicted bytes of commits. @param models the models by version and number of columns */
   def predictions(all: Vector[Measured], models: Map[(FormatVersion, Int), CostModel], files: Double): Section = {
     val kinds = Vector(CommitKind.AppendOne, CommitKind.DeleteOne, CommitKind.DeleteRandom)

@@ -19,6 +19,8 @@ import iceberglite.spec.property.Version4Property
  *   - `--columns`: the numbers of columns with statistics; by default `10,50`
  *   - `--commits`: the number of appends after which the sizes of the metadata are measured; by default 1,000
  *   - `--latency`: the latency of a storage request in milliseconds; by default 100
+ *   - `--parts`: the measurements, separated by commas; by default all of them: `trees` (commits and plans), `peers`,
+ *     `histories`, `limits` and `vectors`
  *   - `--json`: a file for the results in JSON
  *
  * A million files with 50 columns need about 10 GB of heap.
@@ -33,24 +35,31 @@ object Version4Bench {
   /** The number of commits for the comparison of limits, if not fewer commits are to be measured. */
   private val CommitsOfLimits = 1000
 
+  private val Parts = Set("trees", "peers", "histories", "limits", "vectors")
+
   private case class Options(
       files: Vector[Int] = Vector(1000, 10000, 100000, 1000000),
       columns: Vector[Int] = Vector(10, 50),
       commits: Int = 1000,
       latencyMs: Long = 100,
+      parts: Set[String] = Parts,
       json: Option[String] = None
   )
 
   def main(args: Array[String]): Unit = {
     val options = parse(Options(), args.toList)
     warmUp()
-    val measured = for (columns <- options.columns; files <- options.files; version <- versions)
+    def columnsOf(part: String): Vector[Int] = if (options.parts(part)) options.columns else Vector.empty
+    val measured = for (columns <- columnsOf("trees"); files <- options.files; version <- versions)
       yield measure(version, columns, files, options)
-    val histories = for (columns <- options.columns; version <- versions)
+    val histories = for (columns <- columnsOf("histories"); version <- versions)
       yield (version, columns, HistorySizes.of(version, columns, options.commits))
-    val limits = for (columns <- options.columns; inRoot <- FilesInRoot)
+    val limits = for (columns <- columnsOf("limits"); inRoot <- FilesInRoot)
       yield (columns, inRoot, HistorySizes.of(V4, columns, math.min(options.commits, CommitsOfLimits), limitOf(inRoot)))
-    val peers = for (columns <- options.columns; version <- versions if version < V4)
+    val vectors =
+      for (columns <- columnsOf("vectors"); removed <- VectorSizes.Removed; inline <- Vector(true, false))
+        yield VectorSizes.of(columns, removed, inline)
+    val peers = for (columns <- columnsOf("peers"); version <- versions if version < V4)
       yield PeerAppends.of(version, columns, options.latencyMs)
     val models = (for {
       columns <- options.columns
@@ -65,10 +74,11 @@ object Version4Bench {
       Sections.plans(measured, options.latencyMs),
       Sections.histories(histories),
       Sections.limits(limits),
+      Sections.vectors(vectors),
       Sections.parameters(models),
       Sections.predictions(measured, models, Goals.FilesOfModel),
       Sections.goals(goals)
-    )
+    ).filter(_.rows.nonEmpty)
     sections.foreach(section => println(section.markdown))
     options.json.foreach(path => Files.write(Paths.get(path), Section.json(sections).getBytes(UTF_8)))
   }
@@ -79,8 +89,10 @@ object Version4Bench {
     case "--columns" :: value :: rest => parse(options.copy(columns = numbers(value)), rest)
     case "--commits" :: value :: rest => parse(options.copy(commits = value.toInt), rest)
     case "--latency" :: value :: rest => parse(options.copy(latencyMs = value.toLong), rest)
+    case "--parts" :: value :: rest if value.split(',').toSet.subsetOf(Parts) =>
+      parse(options.copy(parts = value.split(',').toSet), rest)
     case "--json" :: value :: rest => parse(options.copy(json = Some(value)), rest)
-    case other => throw new IllegalArgumentException(s"Unknown or incomplete option: ${other.mkString(" ")}")
+    case other => throw new IllegalArgumentException(s"Unknown, incomplete or invalid option: ${other.mkString(" ")}")
   }
 
   private def limitOf(filesInRoot: Int): Map[String, String] =

@@ -49,6 +49,12 @@ class Version4BenchSuite extends AnyFunSuite {
     assert(model.top(2e7) / model.top(1e7) > 1.8 && model.top(2e8) / model.top(1e8) < 1.5)
   }
 
+  test("vectors in Puffin files make appends smaller and plans read more files than vectors in the root") {
+    val Seq(inline, puffin) = Seq(true, false).map(VectorSizes.of(columns, removed = 1000, _, files = 10000))
+    assert(inline.appendBytes > puffin.appendBytes + 1000 && inline.appendFiles == VectorSizes.Appends)
+    assert(puffin.appendFiles > inline.appendFiles && puffin.planRequests > inline.planRequests)
+  }
+
   /** Invented measurements of a table. @param files the number of files that each commit writes */
   private def measured(version: FormatVersion, files: Long, append: Long, delete: Long, manifests: Long): Measured = {
     def cost(kind: CommitKind, bytes: Long) = {
