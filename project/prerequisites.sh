@@ -8,7 +8,7 @@ lacks() {
 
 java_version=$(java -version 2>&1 | sed -n 's/.* version "\([0-9]*\).*/\1/p' | head -n 1)
 case "$java_version" in
-  17 | 21) ;;
+  17) ;;
   "") lacks "a JDK. Install JDK 17 (Debian: openjdk-17-jdk-headless) and put its java on the PATH" ;;
   *) lacks "a JDK 17: java on the PATH is version $java_version. Install JDK 17 (Debian: openjdk-17-jdk-headless)" ;;
 esac

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 
@@ -28,6 +30,7 @@ def check(tmp_path: Path, tools: dict[str, str], python: str = "python3") -> lis
 
 
 JAVA_17 = "echo 'openjdk version \"17.0.15\" 2025-04-15' >&2"
+JAVA_21 = "echo 'openjdk version \"21.0.2\" 2024-01-16' >&2"
 JAVA_8 = "echo 'openjdk version \"1.8.0_402\"' >&2"
 PYTHON = f'exec {sys.executable} "$@"'
 
@@ -44,9 +47,10 @@ def test_each_missing_prerequisite_gives_one_line(tmp_path: Path) -> None:
     assert "Python 3.9 to 3.12" in lines[2]
 
 
-def test_an_old_java_is_reported(tmp_path: Path) -> None:
-    (line,) = check(tmp_path, {"java": JAVA_8, "mvn": "", "python3": PYTHON})
-    assert "java on the PATH is version 1" in line
+@pytest.mark.parametrize(("java", "version"), [(JAVA_8, "1"), (JAVA_21, "21")])
+def test_a_java_that_sessions_do_not_accept_is_reported(tmp_path: Path, java: str, version: str) -> None:
+    (line,) = check(tmp_path, {"java": java, "mvn": "", "python3": PYTHON})
+    assert f"java on the PATH is version {version}." in line
 
 
 def test_an_unsupported_python_is_reported_with_how_to_select_another(tmp_path: Path) -> None:
