@@ -48,6 +48,7 @@ def main() -> None:
         parser.error("--maven and --wheel must be given together")
     require_settings(ROOT / "project" / "release.properties")
     require_changelog(ROOT / "CHANGELOG.md")
+    require_version(ROOT / "pyspark_iceberg" / "__init__.py")
     if options.wheel is None:
         return
     dist = ROOT / "dist"
@@ -80,6 +81,16 @@ def require_changelog(path: Path) -> None:
     """
     if not any(line.startswith(f"## [{VERSION}] - 2") for line in path.read_text(encoding="utf-8").splitlines()):
         raise SystemExit(f"{path.name} has no section '## [{VERSION}] - YYYY-MM-DD': write the date of the release")
+
+
+def require_version(module: Path) -> None:
+    """Fail if the Python package has another version than the file VERSION.
+
+    Raises:
+        SystemExit: the versions differ.
+    """
+    if f'__version__ = "{VERSION}"' not in module.read_text(encoding="utf-8").splitlines():
+        raise SystemExit(f"__version__ in {module.parent.name}/{module.name} is not {VERSION}, the version in VERSION")
 
 
 def module_files(maven: Path, module: str) -> list[Path]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import shutil
 import subprocess
 import zipfile
 from pathlib import Path
@@ -68,6 +69,14 @@ def test_a_release_without_a_date_in_the_changelog_fails(release: ModuleType, tm
     release.require_changelog(changelog)
 
 
+def test_a_release_whose_python_package_has_another_version_fails(release: ModuleType, tmp_path: Path) -> None:
+    module = tmp_path / "__init__.py"
+    module.write_text('__version__ = "0.0.1"\n', encoding="utf-8")
+    with pytest.raises(SystemExit, match=rf"__init__\.py is not {re.escape(release.VERSION)}"):
+        release.require_version(module)
+    release.require_version(ROOT / "pyspark_iceberg" / "__init__.py")
+
+
 def test_the_changelog_has_the_form_of_keep_a_changelog() -> None:
     lines = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").splitlines()
     versions = [line for line in lines if line.startswith("## ")]
@@ -92,6 +101,12 @@ def test_the_sources_are_checked_before_anything_is_built(
     with pytest.raises(SystemExit, match="write the date of the release"):
         release.main()
     (tmp_path / "CHANGELOG.md").write_text(f"## [{release.VERSION}] - 2026-12-01\n", encoding="utf-8")
+    module = tmp_path / "pyspark_iceberg" / "__init__.py"
+    module.parent.mkdir()
+    module.write_text('__version__ = "0.0.1"\n', encoding="utf-8")
+    with pytest.raises(SystemExit, match="__version__ in pyspark_iceberg"):
+        release.main()
+    shutil.copy(ROOT / "pyspark_iceberg" / "__init__.py", module)
     release.main()
     assert not (tmp_path / "dist").exists()
 
@@ -115,6 +130,8 @@ def test_a_release_collects_and_checks_its_artefacts(
     settings = (ROOT / "project" / "release.properties").read_text(encoding="utf-8")
     (tmp_path / "project" / "release.properties").write_text(re.sub(r"=$", "= x", settings, flags=re.M))
     (tmp_path / "CHANGELOG.md").write_text(f"## [{release.VERSION}] - 2026-12-01\n", encoding="utf-8")
+    (tmp_path / "pyspark_iceberg").mkdir()
+    shutil.copy(ROOT / "pyspark_iceberg" / "__init__.py", tmp_path / "pyspark_iceberg" / "__init__.py")
     (tmp_path / "dist").mkdir()
     wheel = tmp_path / "dist" / "package.whl"
     wheel.write_bytes(b"wheel")
