@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import difflib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -55,7 +56,7 @@ def open_table(settings: CatalogSettings | None, name: str) -> PyIcebergSource:
         raise
     except Exception as error:
         if type(error).__name__ in ("NoSuchTableError", "NoSuchNamespaceError", "FileNotFoundError"):
-            raise MetadataError(f"The table {name} does not exist: {error}") from error
+            raise MetadataError(f"The table {name} does not exist: {error}{_suggestion(settings, name)}") from error
         raise UnreadableError(f"PyIceberg cannot read {name}: {error}") from error
 
 
@@ -71,10 +72,23 @@ def _load(settings: CatalogSettings | None, name: str) -> Table:
         except MetadataError as error:
             raise MetadataError(
                 f"{error}. The name {name} must begin with a namespace, without a catalog; "
-                "the command `tables` lists the names"
+                f"the command `tables` lists the names{_suggestion(settings, name)}"
             ) from error
     found: Table = _catalog(settings).load_table(tuple(parts))
     return found
+
+
+def _suggestion(settings: CatalogSettings | None, name: str) -> str:
+    """Return a question that names the table of the namespace whose name is most similar; empty if there is none."""
+    if settings is None or "/" in name:
+        return ""
+    *namespace, table = name_parts(name)
+    try:
+        known = {name_parts(n)[-1]: n for n in table_names(settings, ".".join(map(_part, namespace)) or None)}
+    except MetadataError:
+        return ""
+    similar = difflib.get_close_matches(table, known, 1)
+    return f". Did you mean {known[similar[0]]}?" if similar else ""
 
 
 def _catalog(settings: CatalogSettings) -> Any:

@@ -72,6 +72,20 @@ def test_the_tables_of_a_namespace_are_listed_with_the_names_that_commands_accep
         table_names(settings, "default.other")
 
 
+@pytest.mark.parametrize("kind", ["hadoop", "jdbc"])
+def test_an_absent_table_is_reported_with_a_similar_name(catalog: Catalog, tmp_path: Path, kind: str) -> None:
+    for name in ("my-events", "orders"):
+        create(catalog, tmp_path, name)
+    properties = {"warehouse": str(tmp_path), "uri": f"jdbc:sqlite:{tmp_path / 'catalog.db'}"}
+    settings = CatalogSettings("default", kind, properties)
+    with pytest.raises(MetadataError, match=r"Did you mean default\.my-events\?$"):
+        open_table(settings, "default.my_event")
+    for name in ("default.x", "other.my-events"):
+        with pytest.raises(MetadataError) as caught:
+            open_table(settings, name)
+        assert "Did you mean" not in str(caught.value)
+
+
 def test_a_name_in_spark_begins_with_the_catalog() -> None:
     assert qualified("default", "default.t") == "default.default.t"
     assert qualified("my-lake", "db.my-table") == "`my-lake`.db.`my-table`"
