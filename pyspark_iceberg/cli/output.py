@@ -10,9 +10,14 @@ from typing import Annotated, Any
 
 import typer
 from rich import box
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+
+# The length from which a word is folded in a table, and the spaces around a column.
+_FOLDED = 32
+_PADDING = 3
 
 Json = Annotated[bool, typer.Option("--json", help="Write JSON instead of a table")]
 
@@ -27,6 +32,8 @@ def write_table(
 ) -> None:
     """Write a table to stdout. Numbers are aligned to the right. Text of tables is never interpreted as markup.
 
+    If the columns do not fit into the width of the terminal, each row is written as lines with a name and a value.
+
     Args:
         title: the title of the table, or an empty text.
         columns: the titles of the columns.
@@ -34,23 +41,47 @@ def write_table(
         has_separators: whether integers have separators of thousands.
     """
     listed = [list(row) for row in rows]
+    cells = [[_cell(value if has_separators or value is None else str(value)) for value in row] for row in listed]
+    names = [Text(visible(name)) for name in columns]
+    if _needed_width([names, *cells]) > console().width:
+        _write_records(title, names, cells)
+        return
     table = Table(box=box.SIMPLE_HEAD, header_style="bold")
-    for i, name in enumerate(columns):
+    for i, name in enumerate(names):
         numeric = bool(listed) and all(_is_numeric(row[i]) for row in listed)
-        table.add_column(Text(visible(name)), justify="right" if numeric else "left", overflow="fold")
-    for row in listed:
-        table.add_row(*[_cell(value if has_separators or value is None else str(value)) for value in row])
+        table.add_column(name, justify="right" if numeric else "left", overflow="fold")
+    for row in cells:
+        table.add_row(*row)
     _write(title, table)
 
 
 def write_pairs(title: str, values: Mapping[str, object]) -> None:
     """Write names and values to stdout."""
+    _write(title, _grid((Text(visible(name)), _cell(value)) for name, value in values.items()))
+
+
+def _needed_width(rows: Sequence[Sequence[Text]]) -> int:
+    """Return the width of a table in which only words longer than `_FOLDED` characters, such as paths, are folded."""
+    words = ([cell_len(word) for cell in column for word in cell.plain.split()] for column in zip(*rows))
+    longest = (max(lengths, default=0) for lengths in words)
+    return sum(min(length, _FOLDED) + _PADDING for length in longest)
+
+
+def _write_records(title: str, names: Sequence[Text], rows: Sequence[Sequence[Text]]) -> None:
+    """Write each row as lines with a name and a value, because the columns do not fit side by side."""
+    for row in rows:
+        _write(title, _grid(zip(names, row)))
+        console().print()
+        title = ""
+
+
+def _grid(pairs: Iterable[tuple[Text, Text]]) -> Table:
     grid = Table(box=None, show_header=False)
     grid.add_column(style="bold", no_wrap=True)
     grid.add_column(overflow="fold")
-    for name, value in values.items():
-        grid.add_row(Text(visible(name)), _cell(value))
-    _write(title, grid)
+    for name, value in pairs:
+        grid.add_row(name, value)
+    return grid
 
 
 def _write(title: str, table: Table) -> None:

@@ -23,6 +23,7 @@ from pyspark.sql.types import (
     TimestampNTZType,
     TimestampType,
 )
+from rich.console import Console
 from typer.testing import CliRunner
 
 from pyspark_iceberg.cli.app import app
@@ -117,6 +118,33 @@ def test_a_title_is_not_folded_at_the_width_of_its_table(capsys: pytest.CaptureF
     write_pairs(title, {"a": 1})
     lines = capsys.readouterr().out.splitlines()
     assert [line.rstrip() for line in lines if "title" in line] == [title, title]
+
+
+def test_rows_that_do_not_fit_into_the_terminal_are_written_line_by_line(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    columns = ["snapshot", "committed (UTC)", "+records", "refs", "refs", "path"]
+    row = ("6" * 19, "2026-01-01 00:00:00", 7, "a", "b", "/warehouse" * 20)
+
+    def lines(width: int) -> list[list[str]]:
+        monkeypatch.setattr("pyspark_iceberg.cli.output.console", lambda: Console(width=width))
+        write_table("History", columns, [row, row])
+        return [line.split() for line in capsys.readouterr().out.splitlines() if line.strip()]
+
+    side_by_side = lines(120)
+    assert side_by_side[1] == ["snapshot", "committed", "(UTC)", "+records", "refs", "refs", "path"]
+    assert [line[:6] for line in side_by_side if line[0] == row[0]] == [[row[0], *row[1].split(), "7", "a", "b"]] * 2
+    one_by_one = lines(60)
+    assert one_by_one[0] == ["History"]
+    values = [
+        ["snapshot", row[0]],
+        ["committed", "(UTC)", *row[1].split()],
+        ["+records", "7"],
+        ["refs", "a"],
+        ["refs", "b"],
+    ]
+    assert one_by_one[1:6] == values
+    assert [line for line in one_by_one if line in values] == values * 2
 
 
 def test_a_text_without_a_statement_and_json_of_several_statements_are_wrong_usage() -> None:
