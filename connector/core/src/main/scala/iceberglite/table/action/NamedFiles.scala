@@ -5,7 +5,7 @@ import iceberglite.spec.file.{Content, ContentFile, ManifestContent, ManifestEnt
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.table.CommitContext
 import iceberglite.table.conflict.{BranchHistory, CommittedFileChange}
-import iceberglite.tree.{FileSelector, FilePartitions}
+import iceberglite.tree.{BoundsFilter, FilePartitions, FileSelector}
 
 /**
  * The path of a file and, for a deletion vector, its offset in the file. Both are needed to identify a file entry,
@@ -23,9 +23,11 @@ final private[action] class NamedFiles(val files: Vector[ContentFile], base: Tab
   private val keys = files.map(ListedFileKey.of).toSet
   private val contents = files.map(f => NamedFiles.listedIn(f)).toSet
   private val partitions = new FilePartitions(files, base)
+  private val dataBounds = new BoundsFilter(files.filter(_.content == Content.Data), base)
 
   override def mightMatch(part: PartSummary): Boolean =
-    contents(part.content) && part.hasLiveFiles && partitions.mightMatch(part)
+    contents(part.content) && part.hasLiveFiles && partitions.mightMatch(part) &&
+      (part.content != ManifestContent.Data || dataBounds.mightMatch(part))
 
   override def removes(entry: ManifestEntry): Boolean = keys(ListedFileKey.of(entry.file))
 
