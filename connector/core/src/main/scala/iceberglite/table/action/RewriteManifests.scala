@@ -6,9 +6,8 @@ import iceberglite.spec.file.{ManifestContent, PartSummary}
 import iceberglite.spec.metadata.{Operation, Snapshot, TableMetadata}
 import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
 import iceberglite.spec.property.TableProperty
-import iceberglite.spec.types.Literal
 import iceberglite.table.{CommitContext, SnapshotTarget}
-import iceberglite.tree.{FileChanges, ManifestRewrite, WrittenTree}
+import iceberglite.tree.{FileChanges, ManifestRewrite, PartitionOrdering, WrittenTree}
 
 /**
  * Rewrites manifests with their entries sorted by partition, so that scans with a partition filter skip more manifests.
@@ -44,11 +43,11 @@ final class RewriteManifests(
       )
     )
     val targetBytes = TableProperty.of(TableProperty.ManifestTargetSize, base.properties)
-    new SpecRewrite(id, new PartitionTupleOrdering(spec, sortBy), targetBytes)
+    new SpecRewrite(id, RewriteManifests.order(spec, sortBy), targetBytes)
   }
 
   /** Rewrites the manifests of one partition spec. */
-  private class SpecRewrite(id: Int, byPartition: PartitionTupleOrdering, targetBytes: Long) extends ManifestRewrite {
+  private class SpecRewrite(id: Int, byPartition: PartitionOrdering, targetBytes: Long) extends ManifestRewrite {
     override def choose[P <: PartSummary](parts: Vector[P]): Vector[P] =
       ManifestContent.all.toVector.flatMap { content =>
         val manifests = parts.filter(p => p.specId == id && p.content == content)
@@ -64,10 +63,10 @@ final class RewriteManifests(
   override protected def commitsEmpty: Boolean = false
 }
 
-/** Orders partitions by the values of the given fields first, with nulls first. */
-final private[action] class PartitionTupleOrdering(spec: PartitionSpec, sortBy: Vector[String])
-    extends Ordering[PartitionTuple] {
-  private val positions: Vector[Int] = {
+private object RewriteManifests {
+
+  /** Orders partitions by the values of the given fields first. */
+  private def order(spec: PartitionSpec, sortBy: Vector[String]): PartitionOrdering = {
     val first = sortBy.map { name =>
       val index = spec.fields.indexWhere(_.name == name)
       if (index < 0)
@@ -78,14 +77,6 @@ final private[action] class PartitionTupleOrdering(spec: PartitionSpec, sortBy: 
         )
       index
     }
-    first ++ spec.fields.indices.filterNot(first.contains)
-  }
-
-  override def compare(a: PartitionTuple, b: PartitionTuple): Int =
-    positions.iterator.map(i => compare(a.values(i), b.values(i))).find(_ != 0).getOrElse(0)
-
-  private def compare(a: Option[Literal], b: Option[Literal]): Int = (a, b) match {
-    case (Some(x), Some(y)) => Literal.ordering.compare(x, y)
-    case _ => a.size - b.size
+    new PartitionOrdering(first ++ spec.fields.indices.filterNot(first.contains))
   }
 }

@@ -99,8 +99,15 @@ final private[root] class RootWriter(
       group.size <= limits.maxInlineFiles && EntrySizes.of(group.map(files.toContent)) <= limits.inlineBytes
     }
     val target = leafTarget(added, base)
-    val runs = large.flatMap(LeafManifestWriter.runs(_, target))
+    val runs = large.flatMap(runsOf(_, target))
     (small.flatten.map(completed), table.pool.map(runs)(newLeaf))
+  }
+
+  /** Divides added files into runs, each for one leaf. If there are several runs, the files are sorted first. */
+  private def runsOf(entries: Vector[ManifestEntry], target: Long): Vector[Vector[ManifestEntry]] = {
+    val runs = LeafManifestWriter.runs(entries, target)
+    if (runs.size == 1) runs
+    else LeafManifestWriter.runs(new AddedFileOrder(columns, table.metadata.sortOrder).sort(entries), target)
   }
 
   /** Returns the target size of new leaves in bytes. */
