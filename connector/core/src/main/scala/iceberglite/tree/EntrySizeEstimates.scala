@@ -1,6 +1,6 @@
 package iceberglite.tree
 
-import iceberglite.spec.file.{ContentFile, ManifestEntry, ManifestFile, MetricMaps, Metrics, PartSummary}
+import iceberglite.spec.file.{ContentFile, ManifestEntry, ManifestFile, MetricMaps, Metrics}
 
 /** Metrics whose statistics are decoded values in memory, and not the encoded values of a manifest. */
 private[tree] trait DecodedMetrics extends Metrics {
@@ -52,8 +52,8 @@ private[tree] object EntrySizeEstimates {
     length * inflation + bytes
   }
 
-  /** Returns the minimum heap size of the entries of a part (see [[FilePart]]) in bytes, without their metrics. */
-  def minHeapBytes(part: PartSummary): Long = EntryOverhead * part.liveFiles.getOrElse(0L)
+  /** Returns the minimum heap size of the entries of a part in bytes, without their metrics. */
+  def minHeapBytes(part: FilePart): Long = EntryOverhead * part.estimatedLiveFiles
 
   /** Returns the estimated heap size of the entries of a part with their metrics, in bytes. */
   def maxHeapBytes(part: FilePart): Long = minHeapBytes(part) + part.length * Inflation

@@ -38,10 +38,10 @@ trait FilePart extends PartSummary with Serializable {
   def copyTo(table: TreeTable, copy: TreeCopy): Long = length
 
   /**
-   * The estimated number of live files: the count in the metadata or, if there is none, an assumed count. The estimate
-   * is at most the length of the part in bytes, because each entry takes at least one byte.
+   * The estimated number of live files: the count in the metadata or, if there is none, an estimate that is probably
+   * too high. The count is at most the length of the part in bytes, because each entry takes at least one byte.
    */
-  final def estimatedLiveFiles: Long = math.min(liveFiles.getOrElse(FilePart.UnknownCount), length)
+  def estimatedLiveFiles: Long = math.min(liveFiles.getOrElse(length / FilePart.MinEntryBytes + 1), length)
 
   /**
    * The path of the only part to whose data files the delete files of this part apply; absent if they may apply to
@@ -64,8 +64,8 @@ trait FilePart extends PartSummary with Serializable {
 
 private object FilePart {
 
-  /** The assumed number of live files in a part that does not count its files. */
-  val UnknownCount = 10000L
+  /** The assumed size in bytes of the shortest entries, which are compressed and have no metrics. */
+  val MinEntryBytes = 32L
 }
 
 /** Decides which parts of a metadata tree are read. */

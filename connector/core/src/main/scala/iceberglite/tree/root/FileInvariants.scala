@@ -37,7 +37,7 @@ final private[root] class FileInvariants(
   }
 
   private val shares: Int = {
-    val count = (files.parts ++ oldParts).iterator.flatMap(_.liveFiles).sum
+    val count = (files.parts ++ oldParts).iterator.map(_.estimatedLiveFiles).sum
     math.max(1L, (count + maxFiles - 1) / maxFiles).toInt
   }
 

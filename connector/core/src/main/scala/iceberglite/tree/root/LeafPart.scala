@@ -67,12 +67,22 @@ final private[root] class LeafPart(
    * The number of live files. It is unknown if the deletion vector may contain positions of entries with the status
    * `deleted`, which Avro manifests may have and other writers may add to the vector.
    */
-  override def liveFiles: Option[Long] = {
-    val listed = stats.addedFiles.toLong + stats.existingFiles
-    val atLeast = math.max(0L, listed - vector.cardinality)
-    val atMost = math.min(listed, math.max(0L, leaf.recordCount - vector.cardinality))
-    Some(atMost).filter(_ == atLeast).map(live => selected.fold(live)(s => math.min(live, s.cardinality)))
-  }
+  override def liveFiles: Option[Long] = Some(maxLiveFiles).filter(_ => maxRemaining == minRemaining)
+
+  /** The number of live files or, if it is unknown, the highest possible number. */
+  override def estimatedLiveFiles: Long = maxLiveFiles
+
+  private def maxLiveFiles: Long = selected.fold(maxRemaining)(s => math.min(maxRemaining, s.cardinality))
+
+  /** Whether the number of live files is unknown and may be 0. */
+  def mayBeEmpty: Boolean = liveFiles.isEmpty && minRemaining == 0L
+
+  /** The number of entries in the file that are not deleted. */
+  private def listedFiles: Long = stats.addedFiles.toLong + stats.existingFiles
+
+  /** The bounds of the number of live files, regardless of the chosen positions. */
+  private def minRemaining: Long = math.max(0L, listedFiles - vector.cardinality)
+  private def maxRemaining: Long = math.min(listedFiles, math.max(0L, leaf.recordCount - vector.cardinality))
   override def sequenceNumber: Long = leaf.version.sequenceNumber.getOrElse(0L)
   override def minSequenceNumber: Long = stats.minSequenceNumber
   override def recordCount: Long = ContentFile.UnknownRecords

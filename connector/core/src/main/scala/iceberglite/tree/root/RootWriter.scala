@@ -29,11 +29,12 @@ final private[root] class RootWriter(
   private def writeAll(): WrittenRoot = {
     val added = newEntries
     val base = ParentEntries.of(parent, table, columns, rowIds)
+    val empty = base.leaves.filter(isEmpty(_, base)).map(_.path).toSet
     val removals = new RemovedEntryFinder(base, changes, header, table).find()
     val (inlineFiles, newLeaves) = placeAdded(added, base)
     val newFiles = inlineFiles.map(e => withRowId(files.toContent(e)))
     val leafEntries = newLeaves.map(leaf => withRowIds(leaf.entry))
-    val kept = maintained(base, removals)
+    val kept = maintained(base, empty, removals)
     val unsorted = leafEntries ++ newFiles ++ removals.files ++ kept.entries ++ removals.vectors
     val root = RootWriter.withLooseBounds(unsorted).sortBy(RootWriter.position)
     val key = table.newKey()
@@ -48,7 +49,7 @@ final private[root] class RootWriter(
       addedRows = header.firstRowId.map(first => rowIds.next - first),
       added = changes.allAdded,
       removed = removals.removed,
-      root = RootContent(root, length, key.map(_.withLength(length)), vectorCounts(base, root)),
+      root = RootContent(root, length, key.map(_.withLength(length)), vectorCounts(base, empty, root)),
       newLeaves = newLeaves,
       rewritten = kept.rewritten,
       written = output.paths
@@ -56,12 +57,12 @@ final private[root] class RootWriter(
   }
 
   /** Counts the new deletion vectors of leaves, and those of leaves that were rewritten without removed entries. */
-  private def vectorCounts(base: ParentEntries, root: Vector[ContentEntry]): VectorCounts = {
+  private def vectorCounts(base: ParentEntries, empty: Set[String], root: Vector[ContentEntry]): VectorCounts = {
     val vectors = root.filter(e => e.content == EntryContent.ManifestVector && e.isLive)
     val kept = vectors.flatMap(_.referencedFile).toSet
     VectorCounts(
       added = vectors.count(_.version.status == Added),
-      folded = base.leaves.count(leaf => !leaf.vector.isEmpty && leaf.hasLiveFiles && !kept(leaf.path))
+      folded = base.leaves.count(leaf => !leaf.vector.isEmpty && !empty(leaf.path) && !kept(leaf.path))
     )
   }
 
@@ -113,7 +114,7 @@ final private[root] class RootWriter(
   /** Returns the target size of new leaves in bytes. */
   private def leafTarget(added: Vector[ManifestEntry], base: ParentEntries): Long = {
     val configured = TableProperty.of(TableProperty.ManifestTargetSize, table.metadata.properties)
-    val count = added.size + base.leaves.iterator.flatMap(_.liveFiles).sum
+    val count = added.size + base.leaves.iterator.map(_.estimatedLiveFiles).sum
     added.headOption.fold(configured)(e =>
       EntrySizes.leafTarget(configured, count, EntrySizes.of(files.toContent(e)))
     )
@@ -152,10 +153,10 @@ final private[root] class RootWriter(
    * Applies [[RootMaintenance]] and [[VectorSpill]] to the entries that are carried over. Only leaves whose deletion
    * vectors the commit does not change are rewritten.
    */
-  private def maintained(base: ParentEntries, removals: RemovedEntries): Maintained = {
-    val entries = carried(base, removals)
+  private def maintained(base: ParentEntries, empty: Set[String], removals: RemovedEntries): Maintained = {
+    val entries = carried(base, empty, removals)
     val maintenance = new RootMaintenance(table, columns, leaves, limits, base.read(_).map(_._2))
-    val unchanged = base.leaves.filter(l => l.hasLiveFiles && !removals.changedLeaves(l.path))
+    val unchanged = base.leaves.filter(l => !empty(l.path) && !removals.changedLeaves(l.path))
     val isTooLarge = EntrySizes.of(entries) > limits.maxRootBytes
     val rewritten = changes.rewrite.flatMap(
       maintenance.rewriteChosen(entries, unchanged, base.inline, _, earlier.flatMap(_.rewritten))
@@ -180,18 +181,26 @@ final private[root] class RootWriter(
   private case class Maintained(entries: Vector[ContentEntry], rewritten: Option[RewrittenLeaves])
 
   /**
+   * Returns whether a leaf has no live files. An Avro manifest that lists deleted files is read if its deletion vector
+   * may contain all others: the vectors of other writers may also contain the positions of deleted files.
+   */
+  private def isEmpty(leaf: LeafPart, base: ParentEntries): Boolean =
+    !leaf.hasLiveFiles || leaf.mayBeEmpty && table.reading(base.read(leaf).count(_._2.isLive)) == 0
+
+  /**
    * Returns the entries of the parent that the commit carries over, with the status `existing`. Leaves without live
    * files are dropped.
+   *
+   * @param empty the paths of the leaves without live files
    */
-  private def carried(base: ParentEntries, removals: RemovedEntries): Vector[ContentEntry] = {
-    val dropped = base.leaves.filter(l => !l.hasLiveFiles).map(_.path).toSet
-    val leavesWithOldVectors = removals.changedLeaves ++ dropped
+  private def carried(base: ParentEntries, empty: Set[String], removals: RemovedEntries): Vector[ContentEntry] = {
+    val leavesWithOldVectors = removals.changedLeaves ++ empty
     base.entries.filter {
       case e if e.content == EntryContent.ManifestVector => !leavesWithOldVectors(e.referencedFile.mkString)
-      case e if e.manifest.isDefined => !dropped(e.location)
+      case e if e.manifest.isDefined => !empty(e.location)
       case e => !removals.contains(e)
     }.map(e => e.copy(version = e.version.copy(status = Existing)))
-      .map(e => if (e.referencedFile.exists(dropped) && e.manifest.isDefined) e.copy(referencedFile = None) else e)
+      .map(e => if (e.referencedFile.exists(empty) && e.manifest.isDefined) e.copy(referencedFile = None) else e)
   }
 }
 

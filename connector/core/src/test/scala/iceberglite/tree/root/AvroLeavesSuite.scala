@@ -2,12 +2,21 @@ package iceberglite.tree.root
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.puffin.DeletionVector
 import iceberglite.spec.FormatVersion
 import iceberglite.spec.FormatVersion.{V2, V3}
-import iceberglite.spec.file.{Content, ContentFile, FileFormat, ManifestEntry}
+import iceberglite.spec.file.{
+  Content,
+  ContentFile,
+  EntryStatus,
+  FileFormat,
+  ManifestContent,
+  ManifestEntry,
+  ManifestFile
+}
 import iceberglite.table.action.RewriteManifests
-import iceberglite.tree.{FileChanges, TestTable}
-import iceberglite.tree.manifestlist.ManifestSamples
+import iceberglite.tree.{EntrySizeEstimates, FileChanges, TestTable}
+import iceberglite.tree.manifestlist.{ManifestPart, ManifestSamples}
 
 /** Tests how a rewrite of manifests replaces the Avro manifests of versions 1 to 3, which an upgrade keeps. */
 class AvroLeavesSuite extends AnyFunSuite {
@@ -75,5 +84,76 @@ class AvroLeavesSuite extends AnyFunSuite {
     table.remove("p")
     assert(rewrite(table).changesFiles && leaves(table).forall(_.format == FileFormat.Parquet))
     assert(table.live.map(_.file.content).count(_ == Content.EqualityDeletes) == 2 && table.live.size == 4)
+  }
+
+  /**
+   * Returns a table with an Avro manifest that lists a deleted file and a live one. The deletion vector of the manifest
+   * has the position of the live file, so that the numbers of entries do not show whether a file is live.
+   */
+  private def withEmptiedManifest(): RootTable = {
+    val table = newTable(V2)
+    table.testTable.append(TestTable.file("a"), TestTable.file("b"))
+    table.testTable.append(TestTable.equalityDeletes("q"), TestTable.positionDeletes("p", Some("a")))
+    table.testTable.commit(Vector.empty, new NamedSelector(Set("p")))
+    table.remove("q")
+    table
+  }
+
+  private def deleteLeaves(table: RootTable): Vector[LeafPart] = table.files.parts.collect {
+    case leaf: LeafPart if leaf.content == ManifestContent.Deletes => leaf
+  }
+
+  test("an Avro manifest of delete files without live files is dropped by the commit after the one that removes them") {
+    val table = withEmptiedManifest()
+    assert(deleteLeaves(table).map(leaf => (leaf.stats.deletedFiles, leaf.liveFiles)) == Vector((1, None)))
+    val written = table.append("c")
+    assert(deleteLeaves(table).isEmpty && written.written.size == 1 && table.names == Set("a", "b", "c"))
+    assert(!table.root.exists(_.content == EntryContent.ManifestVector))
+    assert(table.changes == ((Set("c"), Set.empty)) && !written.summary.contains("folded-manifest-dvs"))
+  }
+
+  test("an Avro manifest is kept as long as a file is live, although its deletion vector has as many positions") {
+    val table = withEmptiedManifest()
+    val Vector(leaf) = deleteLeaves(table)
+    val deleted = leaf.allEntries(table.io).indexWhere(!_.isLive).toLong
+    val foreign = ManifestVectors.entry(leaf.leaf, DeletionVector.of(deleted), 9L, 9L)
+    val result = table.write(FileChanges(Vector.empty))
+    val root = table.root.filter(e => e.isLive && e.content != EntryContent.ManifestVector)
+      .map(e => e.copy(version = e.version.copy(status = EntryStatus.Existing))) :+
+      foreign.copy(version = foreign.version.copy(status = EntryStatus.Existing))
+    val columns = RootSamples.columnsOf(table.testTable.metadata)
+    table.io.replace(result.pointer, RootManifests.write(result.pointer, ManifestKind.Root, columns, root))
+    table.testTable.adopt(result)
+    assert(table.names == Set("a", "b", "q"))
+    table.append("c")
+    assert(table.names == Set("a", "b", "c", "q") && deleteLeaves(table).size == 1)
+  }
+
+  test("if the number of live files is unknown, estimates assume the highest possible number") {
+    val table = withEmptiedManifest()
+    val Vector(leaf) = deleteLeaves(table)
+    assert(leaf.liveFiles.isEmpty && leaf.estimatedLiveFiles == 1L && leaf.whole.estimatedLiveFiles == 1L)
+    assert(EntrySizeEstimates.minHeapBytes(leaf) > 0L)
+    val specs = table.testTable.tree.specs
+    val stats = leaf.stats.copy(existingFiles = 50, deletedFiles = 10)
+    val large = new LeafPart(
+      leaf.leaf.copy(manifest = Some(stats), recordCount = 60L),
+      DeletionVector.of((0L until 30L): _*).toBytes,
+      RootSamples.columnsOf(ManifestSamples.schema),
+      specs
+    )
+    assert(large.liveFiles.isEmpty && large.estimatedLiveFiles == 30L)
+    assert(large.only(DeletionVector.of(40L, 41L)).estimatedLiveFiles == 2L)
+  }
+
+  test("the files of a manifest that does not count its files are estimated from its length") {
+    val table = new TestTable(ManifestSamples.schema, version = V2)
+    table.append((1 to 100).map(i => TestTable.file(s"f$i")): _*)
+    val counted = table.manifests.head
+    val uncounted = counted.copy(addedFilesCount = None, existingFilesCount = None, deletedFilesCount = None)
+    def part(m: ManifestFile) = new ManifestPart(m, table.tree.specs)
+    assert(part(counted).estimatedLiveFiles == 100L)
+    assert(part(uncounted).liveFiles.isEmpty && part(uncounted).estimatedLiveFiles == counted.length / 32 + 1)
+    assert(EntrySizeEstimates.maxHeapBytes(part(uncounted)) > 8 * counted.length)
   }
 }
