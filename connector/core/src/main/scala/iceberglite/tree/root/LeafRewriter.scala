@@ -12,6 +12,7 @@ import iceberglite.tree.{EntrySizeEstimates, FilePart, ManifestRewrite, TreeTabl
  * The result of a rewrite of chosen leaf manifests, and of files that the root manifest lists itself.
  *
  * @param replaced the ids of the replaced leaves (see [[LeafPart.id]]), with their first row ids
+ * @param kept the ids of the leaves, with their first row ids, that could not be replaced
  * @param moved the keys of the files that the root listed itself, and that a new leaf lists; see [[InlinePart.key]]
  * @param parts the number of the replaced parts of the tree
  * @param groups for the path of each replaced leaf, the path of the new leaf that lists all of its files; `None` if the
@@ -20,6 +21,7 @@ import iceberglite.tree.{EntrySizeEstimates, FilePart, ManifestRewrite, TreeTabl
  */
 final private[root] case class RewrittenLeaves(
     replaced: Set[(String, Option[Long])],
+    kept: Set[(String, Option[Long])],
     moved: Set[String],
     parts: Int,
     groups: Map[String, Option[String]],
@@ -31,13 +33,15 @@ final private[root] case class RewrittenLeaves(
  * entries keep their sequence numbers, row ids and snapshot ids.
  *
  * @param read reads the entries that a leaf lists
- * @param write writes entries of data files or of delete files to a leaf
+ * @param write writes entries of data files or of delete files to a leaf or, if necessary, to several leaves
+ * @param isMovable returns whether a leaf can be replaced; may read the leaf
  * @param maxHeapBytes the maximum estimated heap size of the entries that the rewrite holds at the same time, in bytes
  */
 final private[root] class LeafRewriter(
     table: TreeTable,
     read: LeafPart => Iterator[ManifestEntry],
-    write: Vector[ManifestEntry] => ContentEntry,
+    write: Vector[ManifestEntry] => Vector[ContentEntry],
+    isMovable: LeafPart => Boolean,
     maxHeapBytes: Long
 ) {
 
@@ -49,10 +53,10 @@ final private[root] class LeafRewriter(
   /**
    * Returns the rewritten leaves; absent if nothing is chosen.
    *
-   * @param leaves the leaves that may be rewritten
+   * @param leaves the leaves that the commit does not change
    * @param inline the files that the parent's root lists itself, and that the commit carries over
    * @param earlier the result of an earlier attempt, which is reused if the parent still has everything that it
-   *   replaced
+   *   replaced. Otherwise, only leaves that the earlier attempt has not read are checked with `isMovable`
    */
   def rewrite(
       leaves: Vector[LeafPart],
@@ -60,11 +64,25 @@ final private[root] class LeafRewriter(
       by: ManifestRewrite,
       earlier: Option[RewrittenLeaves]
   ): Option[RewrittenLeaves] = earlier.filter(isReusable(_, leaves, inline)).orElse {
-    val sources = leaves.map(leaf => Source(leaf, () => read(leaf).filter(_.isLive))) ++
+    val (movable, others) = divide(leaves, earlier)
+    val sources = movable.map(leaf => Source(leaf, () => read(leaf).filter(_.isLive))) ++
       inline.filter(_.hasLiveFiles).map(part => Source(part, () => part.pairs.iterator.map(_._2).filter(_.isLive)))
     val chosen = by.choose(sources.map(_.part)).map(_.id).toSet
     val replaced = sources.filter(source => chosen(source.part.id))
-    if (replaced.isEmpty) None else Some(rewriteAll(replaced, by))
+    if (replaced.isEmpty) None else Some(rewriteAll(replaced, others, by))
+  }
+
+  /** Returns the leaves that can be replaced, and the other leaves. */
+  private def divide(
+      leaves: Vector[LeafPart],
+      earlier: Option[RewrittenLeaves]
+  ): (Vector[LeafPart], Vector[LeafPart]) = {
+    val checked = table.pool.map(leaves) { leaf =>
+      val version = LeafRewriter.version(leaf)
+      leaf -> (earlier.exists(_.replaced(version)) || !earlier.exists(_.kept(version)) && isMovable(leaf))
+    }
+    val (movable, others) = checked.partition(_._2)
+    (movable.map(_._1), others.map(_._1))
   }
 
   private def isReusable(earlier: RewrittenLeaves, leaves: Vector[LeafPart], inline: Vector[InlinePart]): Boolean = {
@@ -72,7 +90,7 @@ final private[root] class LeafRewriter(
     earlier.replaced.subsetOf(listed) && earlier.moved.subsetOf(inline.flatMap(LeafRewriter.keysOf).toSet)
   }
 
-  private def rewriteAll(replaced: Vector[Source], by: ManifestRewrite): RewrittenLeaves = {
+  private def rewriteAll(replaced: Vector[Source], others: Vector[LeafPart], by: ManifestRewrite): RewrittenLeaves = {
     val groups = replaced.map(_.group).distinct.map(key => replaced.filter(_.group == key))
     val written = groups.map(group => group -> writeGroup(group, by))
     val targets = written.flatMap { case (group, leaves) =>
@@ -81,6 +99,7 @@ final private[root] class LeafRewriter(
     }
     RewrittenLeaves(
       replaced.map(_.part).collect { case leaf: LeafPart => LeafRewriter.version(leaf) }.toSet,
+      others.map(LeafRewriter.version).toSet,
       replaced.map(_.part).collect { case part: InlinePart => LeafRewriter.keysOf(part) }.flatten.toSet,
       replaced.size,
       targets.toMap,
@@ -98,7 +117,7 @@ final private[root] class LeafRewriter(
   private def writeSorted(entries: Vector[ManifestEntry], order: Ordering[PartitionTuple]): Vector[ContentEntry] = {
     val target = TableProperty.of(TableProperty.ManifestTargetSize, table.metadata.properties)
     val sorted = entries.sortBy(_.file.partition)(order).map(_.copy(status = Existing))
-    if (sorted.isEmpty) Vector.empty else table.pool.map(LeafManifestWriter.runs(sorted, target))(write)
+    if (sorted.isEmpty) Vector.empty else table.pool.map(LeafManifestWriter.runs(sorted, target))(write).flatten
   }
 
   /**

@@ -1,7 +1,7 @@
 package iceberglite.tree.root
 
 import iceberglite.spec.file.EntryStatus.Existing
-import iceberglite.spec.file.{Content, ManifestContent, ManifestEntry}
+import iceberglite.spec.file.{Content, ContentFile, ManifestContent, ManifestEntry}
 import iceberglite.tree.{ManifestRewrite, TreeTable}
 
 /**
@@ -82,7 +82,9 @@ final private[root] class RootMaintenance(
     val folded = chooseFolded(candidates)
     val groups = folded.map(Vector(_)) ++ chooseMerged(candidates.filterNot(folded.toSet))
     val written = table.pool.map(groups)(group => group -> combined(group))
-    val replacements = written.flatMap { case (old, leaf) => old.map(_.path -> leaf.map(_.location)) }
+    val replacements = written.flatMap { case (old, leaves) =>
+      old.map(_.path -> leaves.headOption.filter(_ => leaves.size == 1).map(_.location))
+    }
     replace(entries, replacements.toMap, written.flatMap(_._2))
   }
 
@@ -92,14 +94,15 @@ final private[root] class RootMaintenance(
    */
   private def isRewritable(leaf: LeafPart): Boolean = leaf.isColumnar || leaf.content == ManifestContent.Data
 
-  /** Returns the leaves that can be rewritten. Reads the delete manifests in Avro. */
-  private def movable(leaves: Vector[LeafPart]): Vector[LeafPart] = {
-    def isMovable(e: ManifestEntry) = e.file.content != Content.PositionDeletes || e.file.isDeletionVector
-    val checked = table.pool.map(leaves)(leaf =>
-      leaf -> (isRewritable(leaf) || table.reading(read(leaf).filter(_.isLive).forall(isMovable)))
-    )
-    checked.collect { case (leaf, true) => leaf }
-  }
+  /**
+   * Returns whether a rewrite of manifests may rewrite the leaf. Reads the delete manifests in Avro to the end, because
+   * the file of a long manifest is open until then.
+   */
+  private def isMovable(leaf: LeafPart): Boolean = isRewritable(leaf) ||
+    table.reading(read(leaf).count(e => e.isLive && isPositionDeleteFile(e.file))) == 0
+
+  private def isPositionDeleteFile(file: ContentFile): Boolean =
+    file.content == Content.PositionDeletes && !file.isDeletionVector
 
   /**
    * Rewrites chosen leaves and files of the root with their entries in the given order. Delete manifests in Avro that
@@ -117,9 +120,8 @@ final private[root] class RootMaintenance(
       by: ManifestRewrite,
       earlier: Option[RewrittenLeaves]
   ): Option[(Vector[ContentEntry], RewrittenLeaves)] = {
-    def write(run: Vector[ManifestEntry]) = leaves.write(run.map(files.toContent), Existing)
-    val rewriter = new LeafRewriter(table, read, write, limits.maxRewriteBytes)
-    rewriter.rewrite(movable(unchanged), inline, by, earlier).map { result =>
+    val rewriter = new LeafRewriter(table, read, writeDivided, isMovable, limits.maxRewriteBytes)
+    rewriter.rewrite(unchanged, inline, by, earlier).map { result =>
       val rest = entries.filterNot(e => e.isFile && result.moved(InlinePart.key(e)))
       (replace(rest, result.groups, result.written.map(leaves.recommitted)), result)
     }
@@ -179,12 +181,14 @@ final private[root] class RootMaintenance(
   private def tier(entries: Long): Int =
     (math.log(math.max(1.0, entries.toDouble)) / math.log(math.max(2, limits.mergeCount).toDouble)).toInt
 
-  /** Writes a leaf with the live entries of other leaves; absent if they have none. */
-  private def combined(group: Vector[LeafPart]): Option[ContentEntry] = {
-    val entries = live(group).map(files.toContent)
-    if (entries.isEmpty) None
-    else Some(leaves.write(entries, Existing).copy(referencedFile = group.head.dataPart))
-  }
+  /** Writes the live entries of leaves to one leaf, if possible; empty if they have none. */
+  private def combined(group: Vector[LeafPart]): Vector[ContentEntry] =
+    writeDivided(live(group)).map(_.copy(referencedFile = group.head.dataPart))
+
+  /** Writes entries to one leaf or, if their partition values have several types, to several leaves. */
+  private def writeDivided(entries: Vector[ManifestEntry]): Vector[ContentEntry] =
+    if (entries.isEmpty) Vector.empty
+    else OpaqueStatistics.divide(columns, entries).map(own => leaves.write(own.map(files.toContent), Existing))
 
   private def live(group: Vector[LeafPart]): Vector[ManifestEntry] = group.flatMap { leaf =>
     table.reading(read(leaf).filter(_.isLive).map(_.copy(status = Existing)).toVector)

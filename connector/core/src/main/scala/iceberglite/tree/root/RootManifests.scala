@@ -34,7 +34,7 @@ private[root] object RootManifests {
    * Returns the bytes of a manifest. Columns without values are omitted.
    *
    * @param properties additional key-value metadata, which readers ignore
-   * @throws ValidationFailed if an entry violates a rule
+   * @throws ValidationFailed if an entry violates a rule, or if partition values have several types
    */
   def write(
       path: String,
@@ -45,7 +45,7 @@ private[root] object RootManifests {
   ): Array[Byte] = {
     entries.foreach(e => EntryRules.violation(e, kind).foreach(refuse(path, e, _)))
     val used = entries.iterator.flatMap(_.stats.byId.keysIterator).toSet
-    val (typed, kept) = OpaqueStatistics.typed(columns.only(used), entries)
+    val (typed, kept) = OpaqueStatistics.typed(path, columns.only(used), entries)
     val struct = new EntryStruct(typed)
     val (stored, rows) = AbsentColumns.drop(struct.structType, kept.map(struct.record))
     val keyValues = properties ++ Map(VersionKey -> Version, ContentKey -> kind.name)

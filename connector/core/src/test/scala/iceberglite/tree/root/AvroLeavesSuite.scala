@@ -1,5 +1,7 @@
 package iceberglite.tree.root
 
+import scala.util.Random
+
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.puffin.DeletionVector
@@ -15,7 +17,7 @@ import iceberglite.spec.file.{
   ManifestFile
 }
 import iceberglite.table.action.RewriteManifests
-import iceberglite.tree.{EntrySizeEstimates, FileChanges, TestTable}
+import iceberglite.tree.{EntrySizeEstimates, FileChanges, ParallelWriter, TestTable}
 import iceberglite.tree.manifestlist.{ManifestPart, ManifestSamples}
 
 /** Tests how a rewrite of manifests replaces the Avro manifests of versions 1 to 3, which an upgrade keeps. */
@@ -155,5 +157,67 @@ class AvroLeavesSuite extends AnyFunSuite {
     assert(part(counted).estimatedLiveFiles == 100L)
     assert(part(uncounted).liveFiles.isEmpty && part(uncounted).estimatedLiveFiles == counted.length / 32 + 1)
     assert(EntrySizeEstimates.maxHeapBytes(part(uncounted)) > 8 * counted.length)
+  }
+
+  private def rewriteOf(table: RootTable): FileChanges = FileChanges(
+    Vector.empty,
+    mergesManifests = false,
+    rewrite = Some(new RewriteManifests().rewriteOf(table.testTable.metadata))
+  )
+
+  private def reads(table: RootTable)(body: => Unit): Int = {
+    val before = table.io.reads.get
+    body
+    table.io.reads.get - before
+  }
+
+  /**
+   * Returns a table with two Avro manifests of data files, and with manifests of position delete files, which cannot be
+   * rewritten: one for each data file, and one for the given files.
+   */
+  private def withPositionDeletes(more: ContentFile*): RootTable = {
+    val table = newTable(V2)
+    Seq("a", "b").foreach(name => table.testTable.append(TestTable.file(name)))
+    Seq("a", "b").foreach(name => table.testTable.append(TestTable.positionDeletes(s"p-$name", Some(name))))
+    if (more.nonEmpty) table.testTable.append(more: _*)
+    table.append("c")
+    table
+  }
+
+  test("a retry of a rewrite does not read the manifests again that an earlier attempt could not rewrite") {
+    val table = withPositionDeletes()
+    val lost = table.write(rewriteOf(table), attempt = 1)
+    table.append("d")
+    assert(reads(table)(table.write(rewriteOf(table), Some(lost), attempt = 2)) == 1, "only the root is read")
+    table.remove("a")
+    val fresh = reads(table)(table.write(rewriteOf(table), attempt = 3))
+    val retry = reads(table)(table.write(rewriteOf(table), Some(lost), attempt = 4))
+    assert(fresh == 3 && retry == 2, "a manifest of data files is rewritten again")
+  }
+
+  test("a check of a long manifest closes its file") {
+    val random = new Random(5)
+    // The names do not compress well, so that the manifest is longer than the part that is read at once.
+    val names = Vector.fill(4000)(random.alphanumeric.take(120).mkString)
+    val table = withPositionDeletes(names.map(TestTable.positionDeletes(_, Some("a"))): _*)
+    assert(deleteLeaves(table).exists(_.length > (1 << 18)))
+    val specs = table.testTable.tree.specs
+    val long = table.files.parts.collect { case leaf: LeafPart =>
+      val length = Some(20L << 20)
+      new LeafPart(
+        leaf.leaf.copy(fileSizeInBytes = length),
+        Array.emptyByteArray,
+        RootSamples.columnsOf(table.testTable.metadata),
+        specs
+      )
+    }
+    val tree = table.testTable.tree
+    val columns = RootSamples.columnsOf(table.testTable.metadata)
+    val output = new ParallelWriter(table.io, "mem:/t/metadata", tree.pool)
+    val writer = new LeafManifestWriter(table.testTable.header(), columns, output, () => None)
+    val maintenance = new RootMaintenance(tree, columns, writer, RootLimits(), _.entries(table.io))
+    val by = new RewriteManifests().rewriteOf(table.testTable.metadata)
+    val Some((_, rewritten)) = maintenance.rewriteChosen(table.root, long, Vector.empty, by, None)
+    assert(rewritten.kept.size == 3 && rewritten.replaced.size == 2 && table.io.openStreams.get == 0)
   }
 }

@@ -2,6 +2,7 @@ package iceberglite.tree.root
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.spec.IcebergError.ValidationFailed
 import iceberglite.spec.file.EntryStatus.Existing
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.partition._
@@ -144,5 +145,52 @@ class OpaqueStatisticsSuite extends AnyFunSuite {
     rewriteManifests(table)
     assert(leaves(table).map(_.recordCount) == Vector(3L))
     assert(table.live.map(_.file.partition).count(_ == partition) == 2)
+  }
+
+  private def quarterOf(value: Option[Literal]): PartitionTuple = PartitionTuple(Vector(value))
+
+  /** A table that is partitioned by an unknown transform, with a leaf for each of the values, and the given limits. */
+  private def byQuarter(limits: RootLimits, values: Literal*): RootTable = {
+    val field = PartitionField(1, 1000, "quarter", UnknownTransform("quarter"))
+    val spec = PartitionSpec(0, Vector(field))
+    val table = new RootTable(ManifestSamples.schema, Vector(spec), limits.copy(maxInlineFiles = 1))
+    values.zipWithIndex.foreach { case (value, i) =>
+      table.commit(Seq("a", "b").map(name => TestTable.file(s"$name$i", quarterOf(Some(value)))))
+    }
+    table
+  }
+
+  private def quarters(table: RootTable): Vector[Option[Literal]] =
+    table.live.sortBy(e => TestTable.nameOf(e.file)).map(_.file.partition.values.head)
+
+  private val (number, text) = (IntLiteral(7), StringLiteral("2026Q1"))
+  private val both: Vector[Option[Literal]] = Vector(Some(number), Some(text), Some(number), Some(text))
+
+  test("partition values of several types are kept in leaves, which are merged and rewritten by type") {
+    Seq(RootLimits(mergeCount = 2), RootLimits()).foreach { limits =>
+      val table = byQuarter(limits, number, text)
+      assert(quarters(table) == both)
+      table.commit(Seq(TestTable.file("x", quarterOf(Some(number)))))
+      assert(quarters(table) == both :+ Some(number) && leaves(table).map(_.recordCount) == Vector(2L, 2L))
+      rewriteManifests(table)
+      assert(quarters(table) == both :+ Some(number))
+      assert(leaves(table).map(_.recordCount).sorted == Vector(2L, 3L))
+    }
+  }
+
+  test("files in the root keep their partition values, although those in a leaf have another type") {
+    val table = byQuarter(RootLimits(), number)
+    table.commit(Seq(TestTable.file("x", quarterOf(Some(text)))))
+    assert(quarters(table) == Vector(Some(number), Some(number), Some(text)))
+    table.commit(Seq.empty)
+    assert(quarters(table) == Vector(Some(number), Some(number), Some(text)))
+  }
+
+  test("a root cannot list files whose partition values have several types") {
+    val table = byQuarter(RootLimits())
+    table.commit(Seq(TestTable.file("x", quarterOf(Some(number)))))
+    val error = intercept[ValidationFailed](table.commit(Seq(TestTable.file("y", quarterOf(Some(text))))))
+    assert(Seq("quarter", "int", "string", "root-").forall(error.message.contains))
+    assert(quarters(table) == Vector(Some(number)))
   }
 }

@@ -192,8 +192,9 @@ class RootMaintenanceSuite extends AnyFunSuite {
       _.entries(table.io),
       { batch =>
         batch.foreach(e => held.add(e.file.metrics))
-        leaves.head.leaf
+        Vector(leaves.head.leaf)
       },
+      isMovable = _ => true,
       maxHeapBytes = 1L
     )
     val by = new RewriteManifests().rewriteOf(table.testTable.metadata)
