@@ -33,7 +33,7 @@ BUNDLED := pyspark_iceberg/jars/iceberg-lite-spark-3.5_2.12-$(VERSION).jar
 SOURCES := $(shell find connector -path '*/src/main/*' -type f) build.sbt VERSION LICENSE NOTICE $(wildcard project/*.sbt project/*.scala project/*.properties)
 
 # Use sbt from the PATH; if there is none, fetch its launcher with Maven.
-SBT_OPTIONS := -Dsbt.supershell=false -Dsbt.color=false -Xmx3g -Xss8m
+SBT_OPTIONS := -Dsbt.supershell=false -Dsbt.color=false -Xmx3g -Xss8m -XX:+UseParallelGC
 ifneq ($(shell command -v sbt),)
 SBT := JAVA_OPTS="$(SBT_OPTIONS)" sbt --batch
 SBT_READY :=
