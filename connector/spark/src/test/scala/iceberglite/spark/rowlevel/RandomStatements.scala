@@ -23,6 +23,12 @@ private[rowlevel] class RandomStatements(random: Random) {
     s"INSERT INTO %s SELECT ${row("id")} FROM range($from, $nextId, 1, 2)"
   }
 
+  /** Returns a query whose rows have the ids of some earlier rows and new ids. */
+  def upserted: String = {
+    val from = 1000 + random.nextInt(math.max(1, nextId - 1000))
+    s"SELECT ${row("id")} FROM range($from, ${from + 30}, 3, 1)"
+  }
+
   /** Returns the name of each column and a SQL expression for its value. @param id a SQL expression for the row's id */
   protected def values(id: String): Seq[(String, String)] = Seq(
     "id" -> id,
