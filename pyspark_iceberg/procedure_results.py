@@ -144,6 +144,8 @@ class DescribeTable(NamedTuple):
     """Table statistics files, as a JSON list."""
     partition_statistics: str
     """Partition statistics files, as a JSON list."""
+    partition_specs: str
+    """All partition specs, as a JSON list."""
 
 
 class AncestorsOf(NamedTuple):

@@ -8,6 +8,7 @@ import typer
 
 from pyspark_iceberg.cli.context import catalog_of
 from pyspark_iceberg.cli.output import Json, visible, write_json, write_pairs, write_table
+from pyspark_iceberg.metadata import partitions
 from pyspark_iceberg.metadata.model import RefInfo, ancestors, resolve, total_bytes
 from pyspark_iceberg.metadata.units import moment, size
 
@@ -131,7 +132,7 @@ def files(
         write_json([{k: v for k, v in vars(file).items() if k != "bounds"} for file in shown])
         return
     title = f"{len(found)} files of {table}, {size(total_bytes(found))}"
-    rows = [(f.content, f.path, partition_text(f.partition), f.records, size(f.bytes)) for f in shown]
+    rows = [(f.content, f.path, partitions.text(f.partition), f.records, size(f.bytes)) for f in shown]
     write_table(title, ["content", "path", "partition", "records", "size"], rows)
 
 
@@ -184,12 +185,6 @@ def diff(
         typer.echo("The first snapshot is not an ancestor of the second.")
     changes = [(c.change, c.file.content, c.file.path, c.file.records, size(c.file.bytes)) for c in found.changes]
     write_table("Files", ["change", "content", "path", "records", "size"], changes)
-
-
-def partition_text(partition: object) -> str:
-    """Return the values of a partition as text."""
-    values = partition.items() if isinstance(partition, dict) else ()
-    return ", ".join(f"{name}={value}" for name, value in values)
 
 
 def _refs(refs: list[RefInfo]) -> list[tuple[str, str, str]]:

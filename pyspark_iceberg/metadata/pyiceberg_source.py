@@ -204,6 +204,7 @@ class PyIcebergSource:
                     {
                         f.name: _value(f.transform, source, file.partition[i])
                         for i, (f, source) in enumerate(zip(fields, sources))
+                        if str(f.transform) != "void"
                     },
                     file.record_count,
                     file.file_size_in_bytes,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark_iceberg.fields import Columns
 from pyspark_iceberg.metadata.model import FileInfo, ManifestInfo, RefInfo, SnapshotInfo, TableInfo
+from pyspark_iceberg.metadata.partitions import shown, transforms
 
 if TYPE_CHECKING:
     from pyspark.sql import Row
@@ -59,6 +60,7 @@ class SparkSource:
         rows = self._table._spark.read.option("snapshot-id", str(snapshot_id)).table(f"{self._table.name}.files")
         wanted = (
             "content",
+            "spec_id",
             "file_path",
             "file_format",
             "partition",
@@ -66,7 +68,9 @@ class SparkSource:
             "file_size_in_bytes",
             "readable_metrics",
         )
-        return [_file(row) for row in rows.select(*[name for name in wanted if name in rows.columns]).collect()]
+        specs = transforms(self._table.describe_table().partition_specs)
+        found = rows.select(*[name for name in wanted if name in rows.columns]).collect()
+        return [_file(row, specs[row["spec_id"]]) for row in found]
 
     def manifests(self) -> list[ManifestInfo]:
         """Return the manifests of the current snapshot."""
@@ -86,15 +90,17 @@ def _utc(time: datetime.datetime) -> datetime.datetime:
     return time.astimezone(datetime.timezone.utc)
 
 
-def _file(row: Row) -> FileInfo:
+def _file(row: Row, spec: Mapping[str, str]) -> FileInfo:
     file_format = row["file_format"].lower()
     content = "deletion vector" if row["content"] == 1 and file_format == "puffin" else _CONTENT[row["content"]]
     partition = row["partition"] if "partition" in row.__fields__ else None
+    # The struct has the fields of all partition specs.
+    values = {} if partition is None else {name: shown(spec[name], partition[name]) for name in spec}
     return FileInfo(
         content,
         row["file_path"],
         file_format,
-        {} if partition is None else partition.asDict(),
+        values,
         row["record_count"],
         row["file_size_in_bytes"],
         _bounds(row["readable_metrics"]),

@@ -11,6 +11,7 @@ from functools import cached_property
 from statistics import median
 from typing import Any
 
+from pyspark_iceberg.metadata import partitions
 from pyspark_iceberg.metadata.model import (
     FileInfo,
     ManifestInfo,
@@ -193,7 +194,7 @@ def collect(source: MetadataSource, health: Sequence[HealthFinding] | None = Non
 
 def partition_label(partition: Mapping[str, Any]) -> str:
     """Return the values of a partition as text."""
-    return ", ".join(f"{name}={value}" for name, value in partition.items()) or "(unpartitioned)"
+    return partitions.text(partition) or "(unpartitioned)"
 
 
 def clustering(column: str, files: Sequence[FileInfo]) -> Clustering | None:

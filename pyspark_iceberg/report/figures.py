@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _WIDTH = 5.0
 _MAX_BARS = 12
+_MAX_TICKS = 9
 _MAX_LABEL = 26
 
 
@@ -54,6 +55,18 @@ def short(text: str, length: int = _MAX_LABEL) -> str:
     """Shorten a text in the middle, and replace line breaks and characters that cannot be printed."""
     flat = printable(" ".join(text.split()))
     return flat if len(flat) <= length else f"{flat[: length // 2]}…{flat[-(length - length // 2 - 1) :]}"
+
+
+def distinct(texts: Sequence[str], length: int = _MAX_LABEL) -> list[str]:
+    """Shorten texts. Texts that would look alike keep the place where they begin to differ."""
+    found = [short(text, length) for text in texts]
+    alike = [text for text, label in zip(texts, found) if found.count(label) > 1]
+    first = next((i for i, characters in enumerate(zip(*alike)) if len(set(characters)) > 1), 0)
+    begin = max(0, first - length // 3)
+    if begin == 0:
+        return found
+    ends = (text[begin:] if len(text) - begin < length else f"{text[begin : begin + length - 2]}…" for text in texts)
+    return [short(f"…{end}", length) if text in alike else s for text, end, s in zip(texts, ends, found)]
 
 
 def _growth(facts: Facts, palette: Palette) -> Figure | None:
@@ -94,8 +107,14 @@ def _file_sizes(facts: Facts, palette: Palette) -> Figure | None:
     target = math.log10(facts.target_bytes)
     if target <= high + 1:
         axes.axvline(target, color=palette.third, linewidth=1.4, linestyle=(0, (4, 3)), label="target size")
-    ticks = list(range(math.ceil(low), math.floor(max(high, target if target <= high + 1 else low)) + 1))
-    axes.set_xticks(ticks, [size(10.0**t) for t in ticks])
+    last = max(high, target if target <= high + 1 else low)
+    powers = range(math.floor(low), math.floor(last) + 1)
+    # Labels of more powers of ten would overlap, and a single power of ten would be no scale.
+    digits = (1,) if last - low > 2 else (1, 2, 5)
+    ticks = [
+        t for p in powers[:: 1 + len(powers) // _MAX_TICKS] for d in digits if low <= (t := p + math.log10(d)) <= last
+    ]
+    axes.set_xticks(ticks, [size(round(10.0**t)).replace(".0", "") for t in ticks])
     axes.set_ylabel("files", color=palette.muted)
     _values(axes.yaxis, palette, count)
     _legend(axes, palette)
@@ -106,7 +125,7 @@ def _partitions(facts: Facts, palette: Palette) -> Figure | None:
     shown = [p for p in facts.partitions if p.bytes][:_MAX_BARS]
     if not facts.is_partitioned or not shown:
         return None
-    return _bars([(p.label, float(p.bytes), f"{size(p.bytes)} · {count(p.files)} files") for p in shown], palette)
+    return _bars([(p.label, float(p.bytes), f"{size(p.bytes)} · {_files(p.files)}") for p in shown], palette)
 
 
 def _deletes(facts: Facts, palette: Palette) -> Figure | None:
@@ -131,11 +150,15 @@ def _metadata(facts: Facts, palette: Palette) -> Figure | None:
     if not manifests:
         return None
     rows = [
-        (f"{m.content} {i + 1}", float(m.bytes), f"{size(m.bytes)} · {count(m.files)} files")
+        (f"{m.content} {i + 1}", float(m.bytes), f"{size(m.bytes)} · {_files(m.files)}")
         for i, m in enumerate(manifests)
     ]
     colours = [palette.accent if m.content == "data" else palette.second for m in manifests]
     return _bars(rows, palette, colours=colours)
+
+
+def _files(number: int) -> str:
+    return "1 file" if number == 1 else f"{count(number)} files"
 
 
 def _bars(
@@ -153,7 +176,7 @@ def _bars(
     end = limit or max(values) or 1.0
     axes.barh(y, [end] * len(rows), color=palette.grid, alpha=0.35, height=0.62)
     axes.barh(y, values, color=list(colours) or colour or palette.accent, height=0.62)
-    axes.set_yticks(y, [short(label) for label, *_ in rows])
+    axes.set_yticks(y, distinct([label for label, *_ in rows]))
     axes.tick_params(axis="y", colors=palette.ink)
     axes.invert_yaxis()
     axes.set_xticks([])

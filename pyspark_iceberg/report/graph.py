@@ -17,7 +17,13 @@ if TYPE_CHECKING:
 
 MAX_SNAPSHOTS = 40
 _ROW = 0.27
+# The distance of two lanes, and the width of all lanes together, in the units of the horizontal axis. If there are
+# many lanes, they are closer to each other, so that the texts keep their places.
 _LANE = 0.5
+_LANES = 3.0
+# The number of inches of a unit of the horizontal axis. The texts need a fixed width.
+_UNIT = 0.75
+_TEXTS = 8.45
 
 
 def lanes(facts: Facts) -> dict[int, int]:
@@ -40,32 +46,34 @@ def lanes(facts: Facts) -> dict[int, int]:
 
 def plot_graph(facts: Facts, palette: Palette) -> Figure | None:
     """Return the graph of the newest snapshots."""
-    from pyspark_iceberg.report.figures import new_axes, short
+    from pyspark_iceberg.report.figures import distinct, new_axes, short
 
     shown = list(facts.snapshots[-MAX_SNAPSHOTS:])[::-1]
     if not shown:
         return None
     lane_of = lanes(facts)
     last_lane = max(lane_of[s.snapshot_id] for s in shown)
-    figure, axes = new_axes(6.6, 0.3 + _ROW * len(shown), palette)
+    step = min(_LANE, _LANES / max(last_lane, 1))
+    start = step * last_lane + 0.5
+    figure, axes = new_axes(_UNIT * (start + _TEXTS), 0.3 + _ROW * len(shown), palette)
     axes.spines["bottom"].set_visible(False)
-    place = {s.snapshot_id: (_LANE * lane_of[s.snapshot_id], y) for y, s in enumerate(shown)}
+    place = {s.snapshot_id: (step * lane_of[s.snapshot_id], y) for y, s in enumerate(shown)}
     _edges(axes, shown, place, palette)
     names: dict[int, list[str]] = defaultdict(list)
     for ref in facts.refs:
         names[ref.snapshot_id].append(ref.name)
-    start = _LANE * last_lane + 0.5
+    texts = {i: ", ".join(sorted(refs)) for i, refs in names.items()}
+    pills = dict(zip(texts, distinct(list(texts.values()), 24)))
     for s in shown:
         x, y = place[s.snapshot_id]
         axes.scatter([x], [y], s=46, color=_colour(s, palette), edgecolors=palette.surface, linewidths=1.4, zorder=3)
         axes.text(start, y, moment(s.committed_at)[:16], va="center", color=palette.muted)
         axes.text(start + 2.5, y, short(s.operation or "unknown"), va="center", color=palette.ink)
         axes.text(start + 3.9, y, _change(s), va="center", color=palette.muted)
-        if names[s.snapshot_id]:
+        if s.snapshot_id in pills:
             pill = {"boxstyle": "round,pad=0.28", "facecolor": palette.accent, "edgecolor": "none"}
-            text = short(", ".join(sorted(names[s.snapshot_id])), 24)
-            axes.text(start + 5.7, y, text, va="center", color=palette.surface, bbox=pill)
-    axes.set_xlim(-0.3, start + 8.0)
+            axes.text(start + 5.85, y, pills[s.snapshot_id], va="center", color=palette.surface, bbox=pill)
+    axes.set_xlim(-0.3, start + 8.15)
     axes.set_ylim(len(shown) - 0.4, -0.6)
     axes.set_xticks([])
     axes.set_yticks([])

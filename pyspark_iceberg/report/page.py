@@ -111,9 +111,15 @@ def _tiles(facts: Facts) -> list[tuple[str, str, str]]:
         ("Data", size(data_bytes), f"target size {size(facts.target_bytes)}"),
         ("Deleted rows", f"{facts.deleted_percent:.1f} %", f"{count(len(deletes))} delete files and vectors"),
         ("Snapshots", count(len(facts.snapshots)), f"{count(len(facts.refs))} branches and tags"),
-        ("Partitions", count(len(facts.partitions)), f"largest is {facts.skew:.1f} times the median"),
+        ("Partitions", count(len(facts.partitions)) if facts.is_partitioned else "0", _skew(facts)),
         ("Manifests", count(len(facts.manifests)), size(facts.metadata_bytes)),
     ]
+
+
+def _skew(facts: Facts) -> str:
+    if facts.is_partitioned:
+        return f"largest is {facts.skew:.1f} times the median"
+    return "no data files" if facts.table.partitioning else "not partitioned"
 
 
 def _template(name: str) -> str:

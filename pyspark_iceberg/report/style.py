@@ -38,6 +38,9 @@ NOTEBOOK = Palette("#1c2733", "#5f6b7a", "#d9dee5", "#ffffff", "#2f6fde", "#e080
 _VARIABLES = ("ink", "muted", "grid", "surface", "accent", "second", "third", "fourth")
 PAGE = Palette(*(f"#0102{i:02x}" for i in range(len(_VARIABLES))))
 
+# The width of a plot on a page, in pixels for each point of the drawing.
+_SCALE = 1.5
+
 _SETTINGS: dict[Any, Any] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "iceberg-lite",
@@ -81,7 +84,9 @@ def svg(figure: Figure, name: str, label: str) -> str:
         for key, value in list(element.attrib.items()):
             element.attrib[key] = _attribute(key, value, name)
     width, height = (float(v) for v in root.attrib["viewBox"].split()[2:])
-    root.attrib.update({"width": f"{width:.0f}", "height": f"{height:.0f}", "role": "img", "aria-label": label})
+    # All plots have the same scale, so that their texts have the same size.
+    size = {"width": f"{width:.0f}", "height": f"{height:.0f}", "style": f"max-width: {_SCALE * width:.0f}px"}
+    root.attrib.update({**size, "role": "img", "aria-label": label})
     ElementTree.register_namespace("", _SVG)
     ElementTree.register_namespace("xlink", _XLINK)
     return ElementTree.tostring(root, encoding="unicode")

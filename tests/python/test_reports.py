@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import dataclasses
 import hashlib
 import re
 from collections import Counter
@@ -10,16 +11,23 @@ from collections.abc import Iterator
 from datetime import datetime, timezone
 from html import unescape
 from html.parser import HTMLParser
+from itertools import combinations
 from pathlib import Path
 
 import pytest
 from browser import document, needs_browser
+from matplotlib.backend_bases import RendererBase
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.text import Text
 from pyspark.sql import SparkSession
 
 from pyspark_iceberg import Table
 from pyspark_iceberg.metadata import pyiceberg_source
-from pyspark_iceberg.metadata.model import FileInfo, RefInfo, SnapshotInfo, TableInfo
+from pyspark_iceberg.metadata.model import Column, FileInfo, ManifestInfo, RefInfo, SnapshotInfo, TableInfo
+from pyspark_iceberg.report import spark as report
 from pyspark_iceberg.report.facts import Facts, clustering, collect
+from pyspark_iceberg.report.figures import distinct, plots, short
 from pyspark_iceberg.report.graph import lanes
 from pyspark_iceberg.report.page import page
 
@@ -144,6 +152,29 @@ def test_without_spark_the_page_has_the_same_tables(html: Path, events: Table, w
     assert "The health was not measured" in without.text
 
 
+@pytest.mark.parametrize("version", [1, 2])
+def test_partitions_have_the_same_names_with_and_without_spark(
+    spark: SparkSession, table: str, warehouse: Path, version: int
+) -> None:
+    spark.sql(
+        f"CREATE TABLE {table} (id int, at timestamp) USING iceberg PARTITIONED BY (months(at)) "
+        f"TBLPROPERTIES ('format-version' = '{version}')"
+    )
+    rows = "(1, TIMESTAMP '2025-04-30 23:00:00'), (2, TIMESTAMP '1969-12-31 23:00:00'), (3, NULL)"
+    spark.sql(f"INSERT INTO {table} VALUES {rows}")
+    # Files of the first partition spec have no values of the fields of the others.
+    for field in ("hours(at)", "years(at)", "days(at)", "id"):
+        spark.sql(f"ALTER TABLE {table} ADD PARTITION FIELD {field}")
+        if field != "id":
+            spark.sql(f"INSERT INTO {table} VALUES {rows}")
+            spark.sql(f"ALTER TABLE {table} DROP PARTITION FIELD {field}")
+    source = pyiceberg_source.open_table(None, f"{warehouse}/{table.replace('.', '/')}")
+    names = [[p.label for p in facts.partitions] for facts in (collect(source), report.facts(Table(spark, table)))]
+    assert sorted(names[0]) == sorted(names[1])
+    assert {"at_month=2025-04", "at_month=1969-12", "at_month=NULL"} <= set(names[0])
+    assert {"at_month=2025-04, at_hour=2025-04-30-23", "at_month=1969-12, at_year=1969"} <= set(names[0])
+
+
 @needs_browser
 def test_a_browser_shows_the_page_without_scrolling_sideways_on_a_phone(
     html: Path, events: Table, tmp_path: Path
@@ -208,6 +239,55 @@ def _facts(snapshots: list[tuple[int, int | None]], refs: dict[str, int], curren
 def test_each_branch_has_a_lane_and_abandoned_snapshots_have_the_last_one() -> None:
     facts = _facts([(1, None), (2, 1), (3, 1), (4, 2), (5, 3)], {"main": 4, "b": 3}, 4)
     assert lanes(facts) == {4: 0, 2: 0, 1: 0, 3: 1, 5: 2}
+
+
+def _overlapping(figure: Figure, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
+    """Return the pairs of texts of a plot that overlap, and each text that is not inside of the plot."""
+    drawn: list[Text] = []
+    draw = Text.draw
+
+    def record(text: Text, renderer: RendererBase) -> None:
+        drawn.append(text)
+        draw(text, renderer)
+
+    canvas = FigureCanvasAgg(figure)
+    with monkeypatch.context() as patch:
+        patch.setattr(Text, "draw", record)
+        canvas.draw()  # type: ignore[no-untyped-call]
+    shown = [t for t in drawn if t.get_visible() and t.get_text().strip()]
+    boxes = [(t.get_text(), t.get_window_extent()) for t in shown]
+    assert boxes
+    outside = [(text, "") for text, box in boxes if box.x0 < -1 or box.x1 > figure.bbox.x1 + 1]
+    return outside + [(a, b) for (a, x), (b, y) in combinations(boxes, 2) if x.overlaps(y)]
+
+
+@pytest.mark.parametrize("branches", [1, 30])
+def test_labels_of_plots_do_not_overlap(branches: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    line = [(i, i - 1 or None) for i in range(1, 20)]
+    sides = [(100 + i, i % 19 + 1) for i in range(branches)]
+    refs = {f"team/{i}/a branch with a long name": 100 + i for i in range(branches)}
+    facts = _facts([*line, *sides], {"main": 19, **refs}, 19)
+    summary = {"total-records": "123456789012", "added-records": "123456", "deleted-records": "99999"}
+    snapshots = [dataclasses.replace(s, operation="overwrite", summary=summary) for s in facts.snapshots]
+    partition = {"name_of_a_partition_field": "value of a partition field"}
+    columns = [Column("c" * 60, "long", False, None)]
+    files = [
+        FileInfo(kind, f"{i}", "parquet", {**partition, "p": i % 50}, 10**9, 7**i % 10**12, {"c" * 60: (i, i + 9)})
+        for i in range(150)
+        for kind in ("data", "position deletes")
+    ]
+    manifests = [ManifestInfo("deletes", f"{i}", 10**9, 10**6) for i in range(20)]
+    table = dataclasses.replace(facts.table, columns=columns)
+    drawn = plots(dataclasses.replace(facts, table=table, snapshots=snapshots, files=files, manifests=manifests))
+    assert len(drawn) == 7
+    assert {name: found for name, figure in drawn.items() if (found := _overlapping(figure, monkeypatch))} == {}
+
+
+def test_long_names_that_begin_alike_are_shortened_where_they_differ() -> None:
+    names = [f"a_long_name_of_a_column_with_the_number_{i}_of_the_table_with_{n}_columns" for i, n in ((1, 9), (22, 9))]
+    assert distinct([*names, "id"]) == ["…_number_1_of_the_table_w…", "…_number_22_of_the_table_…", "id"]
+    assert distinct([names[0], "x" * 30]) == [short(names[0]), short("x" * 30)]
+    assert max(map(len, distinct(names, 24))) == 24
 
 
 def _file(low: int, high: int, partition: int = 0) -> FileInfo:

@@ -35,7 +35,8 @@ object DescribeTableProcedure extends Procedure {
     Procedure.column("partition_spec", StringType, "Default partition spec, as JSON"),
     Procedure.column("sort_order", StringType, "Default sort order, as JSON"),
     Procedure.column("statistics", StringType, "Table statistics files, as a JSON list"),
-    Procedure.column("partition_statistics", StringType, "Partition statistics files, as a JSON list")
+    Procedure.column("partition_statistics", StringType, "Partition statistics files, as a JSON list"),
+    Procedure.column("partition_specs", StringType, "All partition specs, as a JSON list")
   ))
 
   override def call(arguments: Arguments, context: ProcedureContext): Seq[Row] = {
@@ -52,7 +53,8 @@ object DescribeTableProcedure extends Procedure {
       PartitionSpecJson.toJson(metadata.spec),
       SortOrderJson.toJson(metadata.sortOrder),
       list(metadata.statistics, StatisticsJson),
-      list(metadata.partitionStatistics, PartitionStatisticsJson)
+      list(metadata.partitionStatistics, PartitionStatisticsJson),
+      list(metadata.specs, PartitionSpecJson)
     ))
   }
 
