@@ -9,7 +9,8 @@ import iceberglite.inspect.{MetadataTable, MetadataTables}
 import iceberglite.spark.changelog.ChangelogTable
 import iceberglite.spark.conf.TimeTravel
 import iceberglite.spark.session.{CommitListeners, SharedTable, TableCache}
-import iceberglite.spec.IcebergError.{InvalidArgument, NotFound, Unsupported}
+import iceberglite.spec.IcebergError
+import iceberglite.spec.IcebergError.{InvalidArgument, NotFound, Unsupported, ValidationFailed}
 import iceberglite.spec.ObjectKind
 import iceberglite.spec.Spelling
 import iceberglite.table.{Table, TableIdentifier}
@@ -170,14 +171,23 @@ final class CatalogTables(name: String, catalog: Catalog, paths: Option[PathTabl
   private def find(id: TableIdentifier): ResolvedName =
     try ResolvedName(sharedTable(NamedTable(catalog, id)))
     catch {
-      case missing @ NotFound(ObjectKind.Table | ObjectKind.Namespace, _, _)
-          if id.namespace.nonEmpty && isSelector(id.name) =>
+      case missing: IcebergError if isAbsent(missing) && id.namespace.nonEmpty && isSelector(id.name) =>
         val parent = TableIdentifier(id.namespace.init, id.namespace.last)
         select(find(parent), id.name).getOrElse(throw missing)
       case NotFound(ObjectKind.Table | ObjectKind.Namespace, _, _) if isRewriteOfTable(id) =>
         throw rewriteTable(id.namespace.mkString("."))
       case missing @ NotFound(ObjectKind.Table, _, _) => throw SimilarNames.withSuggestion(missing, catalog, id)
     }
+
+  /**
+   * Whether an error means that the catalog has no table with a name. A selector such as `branch_team/a` may also be
+   * invalid as the name of a table; a REST server may reject the request because of its slash.
+   */
+  private def isAbsent(error: IcebergError): Boolean = error match {
+    case NotFound(ObjectKind.Table | ObjectKind.Namespace, _, _) => true
+    case _: InvalidArgument | _: ValidationFailed => true
+    case _ => false
+  }
 
   private def isRewriteOfTable(id: TableIdentifier): Boolean = id.namespace.nonEmpty &&
     id.name.equalsIgnoreCase(RewriteTable) && catalog.tableExists(TableIdentifier(id.namespace.init, id.namespace.last))
