@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Optional
 
 import typer
 import typer.core
 
+from pyspark_iceberg.cli.interrupts import INTERRUPTED, interruptible
 from pyspark_iceberg.cli.output import visible
 from pyspark_iceberg.metadata.errors import MetadataError, UnconfiguredError, UnreadableError
 from pyspark_iceberg.metadata.model import MetadataSource
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
 FAILURE = 1
 FINDINGS = 3
-INTERRUPTED = 130
 
 _DEFAULT_CATALOG = "spark.sql.defaultCatalog"
 
@@ -148,11 +148,12 @@ class Catalog:
                 yield Table(spark, qualified(spark.catalog.currentCatalog(), name))
 
     @contextmanager
-    def session(self, *, needs_catalog: bool = True) -> Iterator[SparkSession]:
+    def session(self, *, needs_catalog: bool = True, has_prompt: bool = False) -> Iterator[SparkSession]:
         """Start a Spark session with the catalog, and stop it at the end. A running session is used and not stopped.
 
         Args:
             needs_catalog: whether it is an error if no catalog is configured. A table given by its path needs none.
+            has_prompt: whether a prompt is shown, which continues after an interrupt.
         """
         from pyspark.sql import SparkSession
 
@@ -172,7 +173,8 @@ class Catalog:
         if running is None:
             spark.sparkContext.setLogLevel("ERROR")
         try:
-            yield spark
+            with nullcontext() if running is not None or has_prompt else interruptible(spark):
+                yield spark
         finally:
             if running is None:
                 spark.stop()

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -60,6 +62,33 @@ def test_completion_is_installed_for_the_shell_of_the_user(tmp_path: Path) -> No
     assert str(script) in (tmp_path / ".bashrc").read_text(encoding="utf-8")
     assert script.read_text(encoding="utf-8").strip() == run("--show-completion").strip()
     assert "complete -o default -F _iceberg_lite_completion iceberg-lite" in script.read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_an_interrupt_cancels_the_job_of_a_statement_and_has_its_own_exit_code(tmp_path: Path) -> None:
+    # The first row creates a file, so that the test knows when the job runs. The other rows would take hours.
+    statement = (
+        "SELECT id FROM range(0, 1000000000000, 1, 2) WHERE CASE WHEN id = 0 "
+        "THEN length(reflect('java.io.File', 'createTempFile', 'started', '.txt')) ELSE length(sha2('x', 512)) END < 0"
+    )
+    (tmp_path / "jvm").mkdir()
+    options = ["--warehouse", str(tmp_path), "--conf", f"spark.driver.extraJavaOptions=-Djava.io.tmpdir={tmp_path}/jvm"]
+    command = [sys.executable, "-m", "pyspark_iceberg", *options, "sql", statement]
+    # As in a terminal, Python and its JVM get the signal.
+    program = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    try:
+        while not list((tmp_path / "jvm").glob("started*")):
+            assert program.poll() is None, program.communicate()[1]
+            time.sleep(0.1)
+        os.killpg(program.pid, signal.SIGINT)
+        stdout, stderr = program.communicate()
+    finally:
+        program.kill()
+    assert program.returncode == 130
+    assert stdout == ""
+    assert "Traceback" not in stderr
 
 
 def test_without_the_extra_a_message_says_what_to_install() -> None:
