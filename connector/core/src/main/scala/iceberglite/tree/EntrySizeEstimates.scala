@@ -63,7 +63,7 @@ private[tree] object EntrySizeEstimates {
 
   private def heapBytes(file: ContentFile): Long =
     EntryOverhead + file.path.length + PartitionValue * file.partition.values.size + 8L * file.splitOffsets.size +
-      file.keyMetadata.fold(0L)(BufferOverhead + _.remaining) + metrics(file)
+      (if (file.keyMetadata.isEmpty) 0L else BufferOverhead + file.keyMetadata.get.remaining) + metrics(file)
 
   /** Returns the assumed ratio of what metrics keep of their manifest in memory to the manifest's file size. */
   private def inflationOf(metrics: Metrics): Long = metrics match {

@@ -39,16 +39,17 @@ private[parquet] object ColumnReader {
     val logical = Option(file.getLogicalTypeAnnotation)
     (expected, file.getPrimitiveTypeName) match {
       case (BooleanType, BOOLEAN) => Some(new BooleanConverter(_))
-      case (IntType, INT32) if isInteger(logical, 32) => ints(v => Int.box(v))
+      case (IntType, INT32) if isInteger(logical, 32) => Some(new SameIntConverter(_))
       case (LongType, INT32) if isInteger(logical, 32) => ints(v => Long.box(v.toLong))
       case (LongType, INT32) if isUnsigned32(logical) => ints(v => Long.box(Integer.toUnsignedLong(v)))
-      case (LongType, INT64) if isInteger(logical, 64) => longs(v => Long.box(v))
+      case (LongType, INT64) if isInteger(logical, 64) => Some(new SameLongConverter(_))
       case (FloatType, FLOAT) => Some(new FloatConverter(_, v => Float.box(v)))
       case (DoubleType, FLOAT) => Some(new FloatConverter(_, v => Double.box(v.toDouble)))
       case (DoubleType, DOUBLE) => Some(new DoubleConverter(_))
       case (t: DecimalType, _) =>
         logical.collect { case d: DecimalLogicalTypeAnnotation => d }.flatMap(decimal(file, _, t))
-      case (DateType, INT32) if logical.forall(_.isInstanceOf[DateLogicalTypeAnnotation]) => ints(v => Int.box(v))
+      case (DateType, INT32) if logical.forall(_.isInstanceOf[DateLogicalTypeAnnotation]) =>
+        Some(new SameIntConverter(_))
       case (TimeType, _) => time(file, logical)
       case (TimestampType | TimestampTzType | TimestampNsType | TimestampTzNsType, _) =>
         timestamp(file, logical, expected, fail)
@@ -91,8 +92,8 @@ private[parquet] object ColumnReader {
 
   private def time(file: ParquetPrimitive, logical: Option[LogicalTypeAnnotation]): ConverterFactory =
     (file.getPrimitiveTypeName, logical) match {
-      case (INT64, None) => longs(v => Long.box(v))
-      case (INT64, Some(t: TimeLogicalTypeAnnotation)) if t.getUnit == TimeUnit.MICROS => longs(v => Long.box(v))
+      case (INT64, None) => Some(new SameLongConverter(_))
+      case (INT64, Some(t: TimeLogicalTypeAnnotation)) if t.getUnit == TimeUnit.MICROS => Some(new SameLongConverter(_))
       case (INT32, Some(t: TimeLogicalTypeAnnotation)) if t.getUnit == TimeUnit.MILLIS =>
         ints(v => Long.box(v * 1000L))
       case _ => None
@@ -109,11 +110,11 @@ private[parquet] object ColumnReader {
       catch { case _: ArithmeticException => fail(s"The value $value is out of the range of the type $expected") }
     val nanos = expected == TimestampNsType || expected == TimestampTzNsType
     (file.getPrimitiveTypeName, logical) match {
-      case (INT64, None) => longs(v => Long.box(v))
+      case (INT64, None) => Some(new SameLongConverter(_))
       case (INT64, Some(t: TimestampLogicalTypeAnnotation)) =>
         t.getUnit match {
-          case TimeUnit.NANOS => if (nanos) longs(v => Long.box(v)) else None
-          case TimeUnit.MICROS => if (nanos) None else longs(v => Long.box(v))
+          case TimeUnit.NANOS => if (nanos) Some(new SameLongConverter(_)) else None
+          case TimeUnit.MICROS => if (nanos) None else Some(new SameLongConverter(_))
           case TimeUnit.MILLIS => if (nanos) None else longs(v => exact(v, Math.multiplyExact(v, 1000L)))
         }
       // INT96 occurs only in imported files.
@@ -130,6 +131,16 @@ private[parquet] object ColumnReader {
 
 final private class BooleanConverter(slot: ValueReceiver) extends PrimitiveConverter {
   override def addBoolean(value: Boolean): Unit = slot.set(Boolean.box(value))
+}
+
+/** Passes integers without conversion. A function from `Int` to an object would box them twice. */
+final private class SameIntConverter(slot: ValueReceiver) extends PrimitiveConverter {
+  override def addInt(value: Int): Unit = slot.set(Int.box(value))
+}
+
+/** Passes longs without conversion. */
+final private class SameLongConverter(slot: ValueReceiver) extends PrimitiveConverter {
+  override def addLong(value: Long): Unit = slot.set(Long.box(value))
 }
 
 final private class IntConverter(slot: ValueReceiver, box: Int => AnyRef) extends PrimitiveConverter {

@@ -144,15 +144,28 @@ final private[root] class EntryFiles(columns: StatsColumns) extends Serializable
     private var last = Option.empty[ContentEntry]
     private var tuple = PartitionTuple.Empty
 
+    /** The ids of the statistics that contain the partition values of the last entry. */
+    private var ids = Array.emptyIntArray
+
     /** Returns the partition values of an entry. Throws the errors of [[toEntry]]. */
     def of(e: ContentEntry): PartitionTuple = {
-      if (last.isEmpty || !hasSameKeys(last.get, e)) tuple = shared.share(partitionOf(e))
-      last = Some(e)
+      if (last.isEmpty || !hasSameValues(last.get, e)) {
+        tuple = shared.share(partitionOf(e))
+        ids = columns.keysOf(e.specId).flatten.map(_.id).toArray
+        last = Some(e)
+      }
       tuple
     }
 
-    private def hasSameKeys(a: ContentEntry, b: ContentEntry): Boolean = a.specId == b.specId &&
-      columns.keysOf(a.specId).forall(_.forall(key => a.stats.get(key.id) == b.stats.get(key.id)))
+    private def hasSameValues(a: ContentEntry, b: ContentEntry): Boolean = a.specId == b.specId && {
+      var i = 0
+      while (i < ids.length && isSameValue(a.stats.get(ids(i)), b.stats.get(ids(i)))) i += 1
+      i == ids.length
+    }
+
+    /** Compares only the statistics that [[valueOf]] uses. */
+    private def isSameValue(a: Option[FieldStats], b: Option[FieldStats]): Boolean =
+      a.isDefined && b.isDefined && a.get.lower == b.get.lower && a.get.nanCount == b.get.nanCount
   }
 
   /**

@@ -36,8 +36,8 @@ final private[root] class LeafStatistics(
     case None => FieldStats.Empty
   }
 
-  /** Returns the metrics of the file at a position of the leaf. @param specId the partition spec of the file */
-  def metrics(row: Int, specId: Int): Metrics = new LeafMetrics(this, row, columns.identities(specId))
+  /** Returns the metrics of the file at a position of the leaf. @param identities see [[LeafMetrics]] */
+  def metrics(row: Int, identities: Set[Int]): Metrics = new LeafMetrics(this, row, identities)
 
   /**
    * Returns the ids of all columns and expressions. Their statistics are decoded together, which is faster than one by

@@ -26,32 +26,16 @@ private[root] trait RecordCodec[V] {
 }
 
 private[root] object RecordCodec {
-  object Flag extends RecordCodec[Boolean] {
-    override def fieldType: Type = BooleanType
-    override def encode(value: Boolean): AnyRef = Boolean.box(value)
-    override def decode(value: AnyRef): Boolean = value match {
-      case v: java.lang.Boolean => v
-      case other => fail(other)
-    }
+
+  /** Values that a record contains in boxed form. The boxes are passed on, and not created again. */
+  sealed abstract class Boxed[V](override val fieldType: Type, box: Class[_]) extends RecordCodec[V] {
+    override def encode(value: V): AnyRef = value.asInstanceOf[AnyRef]
+    override def decode(value: AnyRef): V = if (box.isInstance(value)) value.asInstanceOf[V] else fail(value)
   }
 
-  object Int32 extends RecordCodec[Int] {
-    override def fieldType: Type = IntType
-    override def encode(value: Int): AnyRef = Int.box(value)
-    override def decode(value: AnyRef): Int = value match {
-      case v: Integer => v
-      case other => fail(other)
-    }
-  }
-
-  object Int64 extends RecordCodec[Long] {
-    override def fieldType: Type = LongType
-    override def encode(value: Long): AnyRef = Long.box(value)
-    override def decode(value: AnyRef): Long = value match {
-      case v: java.lang.Long => v
-      case other => fail(other)
-    }
-  }
+  object Flag extends Boxed[Boolean](BooleanType, classOf[java.lang.Boolean])
+  object Int32 extends Boxed[Int](IntType, classOf[Integer])
+  object Int64 extends Boxed[Long](LongType, classOf[java.lang.Long])
 
   object Text extends RecordCodec[String] {
     override def fieldType: Type = StringType

@@ -53,10 +53,12 @@ abstract private[root] class TypedMetrics extends DecodedMetrics {
     Some(allStats.iterator.filter(s => isColumn(s._1)).flatMap { case (id, s) => value(s).map(id -> _) }.toMap)
       .filter(_.nonEmpty)
 
-  final override def only(ids: Set[Int]): Metrics = {
-    prepare(ids)
-    EntryMetrics.of(ids.iterator.map(id => id -> stats(id)).toMap)
-  }
+  final override def only(ids: Set[Int]): Metrics =
+    if (ids.isEmpty) Metrics.Empty
+    else {
+      prepare(ids)
+      EntryMetrics.of(ids.iterator.map(id => id -> stats(id)).toMap)
+    }
 
   /** Prepares calls of [[stats]] for the given columns. This is faster than to load the columns one by one. */
   protected def prepare(ids: Set[Int]): Unit

@@ -37,13 +37,16 @@ class AddedFileOrderSuite extends AnyFunSuite {
 
   /** A file with its bounds by column id. */
   private def file(i: Int, partition: PartitionTuple, bounds: (Int, (Long, Long))*): ContentFile =
-    TestTable.file(f"f$i%03d", partition, metrics =
-      MetricMaps(
-        valueCounts = Some(bounds.map(_._1 -> 10L).toMap),
-        nullValueCounts = Some(bounds.map(_._1 -> 0L).toMap),
-        lowerBounds = Some(bounds.map { case (id, (low, _)) => id -> SingleValue.encode(LongLiteral(low)) }.toMap),
-        upperBounds = Some(bounds.map { case (id, (_, high)) => id -> SingleValue.encode(LongLiteral(high)) }.toMap)
-      )
+    TestTable.file(
+      f"f$i%03d",
+      partition,
+      metrics =
+        MetricMaps(
+          valueCounts = Some(bounds.map(_._1 -> 10L).toMap),
+          nullValueCounts = Some(bounds.map(_._1 -> 0L).toMap),
+          lowerBounds = Some(bounds.map { case (id, (low, _)) => id -> SingleValue.encode(LongLiteral(low)) }.toMap),
+          upperBounds = Some(bounds.map { case (id, (_, high)) => id -> SingleValue.encode(LongLiteral(high)) }.toMap)
+        )
     )
 
   /** A file of which the column x has any values, and the column k the values from 10 * i to 10 * i + 9. */

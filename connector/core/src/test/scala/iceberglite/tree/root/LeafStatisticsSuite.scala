@@ -5,6 +5,7 @@ import java.util.concurrent.atomic.AtomicInteger
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.data.Record
 import iceberglite.spec.IcebergError.UnreadableFile
 import iceberglite.spec.file.{ContentFile, MetricMaps, Metrics}
 import iceberglite.spec.types.SingleValue
@@ -82,9 +83,32 @@ class LeafStatisticsSuite extends AnyFunSuite {
       },
       RootSamples.columnsOf(table.testTable.metadata)
     )
-    val kept = statistics.metrics(3, specId = 0).only(Set(1, 2, 3))
+    val kept = statistics.metrics(3, Set.empty[Int]).only(Set(1, 2, 3))
     assert(opened.get == 1 && kept.lowerNumber(1, 8) == 3L && kept.nullValueCount(2).contains(3L))
-    assert(statistics.metrics(0, specId = 0).only(Set(2)).nullValueCount(2).contains(0L) && opened.get == 1)
+    assert(statistics.metrics(0, Set.empty[Int]).only(Set(2)).nullValueCount(2).contains(0L) && opened.get == 1)
+  }
+
+  test("metrics without columns decode no statistics and need no memory") {
+    val columns = RootSamples.columnsOf(newTable().testTable.metadata)
+    val unread = new LeafStatistics("mem:/t/leaf", _ => fail("no statistics are needed"), columns)
+    assert(unread.metrics(0, Set.empty[Int]).only(Set.empty) eq Metrics.Empty)
+  }
+
+  test("numbers and flags of entries are decoded without creating objects") {
+    object Sample extends RecordStruct[(Boolean, Int, Long)] {
+      private val codecs = Vector[RecordColumn[(Boolean, Int, Long), _]](
+        required(1, "flag", RecordCodec.Flag)(_._1),
+        required(2, "int", RecordCodec.Int32)(_._2),
+        required(3, "long", RecordCodec.Int64)(_._3)
+      )
+      def decoded(row: Record): Vector[Any] = codecs.map(_.value(row))
+    }
+    val row = Sample.record((true, 100000, 1L << 40))
+    assert(Sample.decoded(row).zip(row.values).forall {
+      case (value: AnyRef, stored) => value eq stored
+      case _ => false
+    })
+    intercept[EntryFault](Sample.decoded(new Record(Array[AnyRef](Int.box(1), Int.box(1), Int.box(1)))))
   }
 
   test("the estimated heap size of cached entries includes the decoded statistics of the whole leaf") {

@@ -13,9 +13,12 @@ import iceberglite.spec.types.Type.StructType
  */
 final class ManifestEvaluator(projected: Expression, spec: PartitionSpec, partitionType: StructType) {
   private val test: Vector[FieldSummary] => Boolean = RangeEvaluator.mightMatch(projected, column)
+  private val matchesAll = projected == Expression.AlwaysTrue
 
   /** Returns false only if no file of the part can match. The files of the part must have the partition spec `spec`. */
-  def mightMatch(part: PartSummary): Boolean = part.partitions match {
+  def mightMatch(part: PartSummary): Boolean = matchesAll || testSummaries(part)
+
+  private def testSummaries(part: PartSummary): Boolean = part.partitions match {
     case Some(summaries) if summaries.size == spec.fields.size => test(summaries)
     case _ => true
   }

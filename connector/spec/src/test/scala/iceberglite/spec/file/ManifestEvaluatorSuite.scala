@@ -124,4 +124,22 @@ class ManifestEvaluatorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     val unsigned = FieldSummary(containsNull = false, None, bytes(UuidLiteral(high)), bytes(UuidLiteral(low)))
     assert(!mightMatch(UuidType, unsigned, Equal(_, UuidLiteral(new UUID(0L, 5L)))))
   }
+
+  test("the partition summaries of a part are not computed if the condition is true for all partitions") {
+    object Unread extends PartSummary {
+      override def path: String = "m"
+      override def content: ManifestContent = ManifestContent.Data
+      override def specId: Int = 0
+      override def length: Long = 1L
+      override def liveFiles: Option[Long] = None
+      override def sequenceNumber: Long = 1L
+      override def minSequenceNumber: Long = 1L
+      override def recordCount: Long = ContentFile.UnknownRecords
+      override def metrics: Metrics = Metrics.Empty
+      override def partitions: Option[Vector[FieldSummary]] = fail("the summaries are not needed")
+    }
+    val spec = PartitionSpec(0, Vector(PartitionField(1, 1000, "p", Identity)))
+    val partitionType = StructType(Vector(NestedField.optional(1000, "p", LongType)))
+    assert(new ManifestEvaluator(AlwaysTrue, spec, partitionType).mightMatch(Unread))
+  }
 }
