@@ -70,10 +70,11 @@ def _load(settings: CatalogSettings | None, name: str) -> Table:
         try:
             return files.load("/".join((settings.properties["warehouse"], *parts)), settings.for_pyiceberg())
         except MetadataError as error:
-            raise MetadataError(
-                f"{error}. The name {name} must begin with a namespace, without a catalog; "
-                f"the command `tables` lists the names{_suggestion(settings, name)}"
-            ) from error
+            advice = _suggestion(settings, name) or (
+                f". The name {name} must begin with a namespace, without a catalog; "
+                "the command `tables` lists the names"
+            )
+            raise MetadataError(f"{error}{advice}") from error
     found: Table = _catalog(settings).load_table(tuple(parts))
     return found
 
