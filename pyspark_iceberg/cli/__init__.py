@@ -15,4 +15,7 @@ def main() -> None:
         if (error.name or "").partition(".")[0] not in _EXTRA:
             raise
         sys.exit(f"The command line requires {error.name}: pip install 'pyspark-iceberg[cli]'")
+    except KeyboardInterrupt:
+        # The application handles later interrupts.
+        sys.exit(130)
     app(prog_name="iceberg-lite")

@@ -17,6 +17,28 @@ INTERRUPTED = 130
 
 
 @contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Delay an interrupt to the end of the block, but let a second interrupt end the program at once.
+
+    If the start of PySpark is interrupted, the JVM that it starts remains.
+    """
+    pending = False
+
+    def remember(*_: object) -> None:
+        nonlocal pending
+        pending = True
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+    previous = signal.signal(signal.SIGINT, remember)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, previous)
+    if pending:
+        raise KeyboardInterrupt
+
+
+@contextmanager
 def interruptible(spark: SparkSession) -> Iterator[None]:
     """Let an interrupt stop Spark, which cancels its jobs, and end the program with exit code 130.
 

@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 
 from pyspark_iceberg.cli.app import app
 from pyspark_iceberg.cli.context import Catalog
+from pyspark_iceberg.cli.interrupts import uninterrupted
 from pyspark_iceberg.metadata.settings import CatalogSettings, catalog_settings
 
 CONFIGURED = "default-catalog: work"
@@ -89,6 +90,22 @@ def test_an_interrupt_cancels_the_job_of_a_statement_and_has_its_own_exit_code(t
     assert program.returncode == 130
     assert stdout == ""
     assert "Traceback" not in stderr
+
+
+def test_an_interrupt_while_spark_starts_is_delayed_until_it_has_started() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    steps = []
+
+    def start() -> None:
+        with uninterrupted():
+            signal.raise_signal(signal.SIGINT)
+            steps.append("started")
+        steps.append("used")
+
+    with pytest.raises(KeyboardInterrupt):
+        start()
+    assert steps == ["started"]
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 def test_without_the_extra_a_message_says_what_to_install() -> None:
