@@ -98,6 +98,7 @@ SET_UPS = {
         },
         values=_FIRST + '\nsnapshots = list(Table(spark, "lite.db.t").snapshots())',
     ),
+    "deployment": SetUp(before={}),
     "index": SetUp(before={}, replaced={'iceberg_session(warehouse="warehouse")': '"spark"'}),
     "joins": SetUp(before={}),
     "maintenance": SetUp(
