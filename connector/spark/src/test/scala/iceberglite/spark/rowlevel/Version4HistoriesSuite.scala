@@ -15,8 +15,7 @@ import iceberglite.spark.write.WriteFixture
  * Runs the same random history on two tables: one of version 4, which may begin with an earlier version, and a
  * reference table of version 2 or 3. A history consists of statements, upserts with equality deletes, changes of
  * columns and partition specs, writes to branches, a rollback, an expiration and other maintenance. In half of the
- * histories, the limits of roots are so low that almost every commit moves files to leaves, and deletion vectors of
- * leaves to Puffin files.
+ * histories, the limits of roots are so low that almost every commit moves files to leaves.
  *
  * After each step, both tables must have the same rows, and the new trees must be valid. In the end, each retained
  * snapshot of each table must have the rows that it had after its commit, Apache Iceberg must read the same rows from
@@ -49,7 +48,7 @@ class Version4HistoriesSuite extends AnyFunSuite with WriteFixture {
     "write.v4.root.max-delete-entries" -> "2",
     "write.v4.root.max-vector-bytes" -> "1",
     "commit.manifest.target-size-bytes" -> "3000",
-    "commit.manifest.min-count-to-merge" -> "2"
+    "commit.manifest.min-count-to-merge" -> "4"
   )
 
   private val evolving = "partition evolution"
