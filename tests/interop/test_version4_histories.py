@@ -41,6 +41,8 @@ def history(random: Random) -> list[str]:
     def delete(target: str = "{t}") -> str:
         return f"DELETE FROM {target} WHERE id % {random.randint(2, 9)} = 1"
 
+    # Each INSERT writes two files, so that the second statement removes one of the files that a leaf manifest lists.
+    first = [insert(), "DELETE FROM {t} WHERE id < 20", delete(), insert()]
     update = f"UPDATE {{t}} SET n = n + 100, p = concat(p, '!') WHERE n = {random.randrange(7)}"
     merge = (
         f"MERGE INTO {{t}} t USING (SELECT id AS k FROM range({random.randrange(40)}, 90, 3)) s ON t.id = s.k "
@@ -63,7 +65,6 @@ def history(random: Random) -> list[str]:
     ]
     sequences = [columns, [f"ALTER TABLE {{t}} {s}" for s in specs], branch]
     sequences += [[step] for step in (*calls, ROLLBACK, update, merge, delete(), delete(), insert(), insert())]
-    first = [insert(), delete(), insert()]
     middle = interleaved(random, sequences)
     upgrade = random.randrange(len(middle))
     return [*first, *middle[:upgrade], UPGRADE, *middle[upgrade:], insert(), delete(), insert()]
