@@ -13,6 +13,7 @@ import typer
 import typer.core
 
 from pyspark_iceberg.cli.interrupts import INTERRUPTED, interruptible, uninterrupted
+from pyspark_iceberg.cli.logs import only_errors
 from pyspark_iceberg.cli.output import visible
 from pyspark_iceberg.metadata.errors import MetadataError, UnconfiguredError, UnreadableError
 from pyspark_iceberg.metadata.model import MetadataSource
@@ -165,14 +166,12 @@ class Catalog:
         builder = SparkSession.builder.appName("iceberg-lite").config("spark.ui.showConsoleProgress", "false")
         for key, value in self.spark_settings.items():
             builder = builder.config(key, value)
-        with uninterrupted() if running is None else nullcontext():
+        with only_errors(), uninterrupted() if running is None else nullcontext():
             if settings is None:
                 spark = running or iceberg_session("spark-warehouse", builder=builder)
             else:
                 properties = settings.for_spark()
                 spark = iceberg_session(catalog=settings.name, properties=properties, builder=builder)
-        if running is None:
-            spark.sparkContext.setLogLevel("ERROR")
         try:
             with nullcontext() if running is not None or has_prompt else interruptible(spark):
                 yield spark

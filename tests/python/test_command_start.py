@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 from pyspark_iceberg.cli.app import app
 from pyspark_iceberg.cli.context import Catalog
 from pyspark_iceberg.cli.interrupts import uninterrupted
+from pyspark_iceberg.cli.logs import only_errors
 from pyspark_iceberg.metadata.settings import CatalogSettings, catalog_settings
 
 CONFIGURED = "default-catalog: work"
@@ -106,6 +107,28 @@ def test_an_interrupt_while_spark_starts_is_delayed_until_it_has_started() -> No
         start()
     assert steps == ["started"]
     assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_the_log_of_spark_is_the_one_that_the_user_has_configured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for variable in ("SPARK_HOME", "SPARK_CONF_DIR"):
+        monkeypatch.delenv(variable, raising=False)
+
+    def options() -> str:
+        with only_errors():
+            return os.environ["SPARK_SUBMIT_OPTS"]
+
+    monkeypatch.setenv("SPARK_SUBMIT_OPTS", "-Da=b")
+    assert re.fullmatch(r'-Da=b "-Dlog4j2.configurationFile=file:/.*/log4j2.properties"', options())
+    assert os.environ["SPARK_SUBMIT_OPTS"] == "-Da=b"
+    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
+    assert "log4j2" in options()
+    (tmp_path / "log4j2.properties").write_text("rootLogger.level = info\n")
+    assert options() == "-Da=b"
+    monkeypatch.delenv("SPARK_CONF_DIR")
+    monkeypatch.setenv("SPARK_SUBMIT_OPTS", "-Dlog4j2.configurationFile=mine.xml")
+    assert options() == "-Dlog4j2.configurationFile=mine.xml"
 
 
 def test_without_the_extra_a_message_says_what_to_install() -> None:
