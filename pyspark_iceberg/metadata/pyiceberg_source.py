@@ -57,7 +57,20 @@ def open_table(settings: CatalogSettings | None, name: str) -> PyIcebergSource:
     except Exception as error:
         if type(error).__name__ in ("NoSuchTableError", "NoSuchNamespaceError", "FileNotFoundError"):
             raise MetadataError(f"The table {name} does not exist: {error}{_suggestion(settings, name)}") from error
-        raise UnreadableError(f"PyIceberg cannot read {name}: {error}") from error
+        raise UnreadableError(f"PyIceberg cannot read {name}: {_reason(error)}") from error
+
+
+def _reason(error: Exception) -> str:
+    """Return the text of an error in one line. The errors of Pydantic, which PyIceberg repeats, have several."""
+    from pydantic import ValidationError
+
+    original = error.__cause__ if isinstance(error.__cause__, ValidationError) else error
+    if isinstance(original, ValidationError):
+        first = original.errors(include_url=False, include_input=False)[0]
+        if first["type"] == "union_tag_invalid":
+            return f"its format version is {first['ctx']['tag']}"
+        return ": ".join([".".join(map(str, first["loc"])), first["msg"]])
+    return " ".join(str(error).split())
 
 
 def _load(settings: CatalogSettings | None, name: str) -> Table:
@@ -125,7 +138,7 @@ def _reading(name: str) -> Iterator[None]:
     except MetadataError:
         raise
     except Exception as error:
-        raise UnreadableError(f"PyIceberg cannot read {name}: {error}") from error
+        raise UnreadableError(f"PyIceberg cannot read {name}: {_reason(error)}") from error
 
 
 class PyIcebergSource:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -121,6 +122,25 @@ def test_a_missing_manifest_is_an_error_without_a_traceback(catalog: Catalog, tm
     assert shown.exit_code == 1
     assert shown.output.startswith("Error: PyIceberg cannot read")
     assert "Traceback" not in shown.output
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "reason"),
+    [
+        ("format-version", 4, "its format version is 4"),
+        ("last-column-id", "many", "Input should be a valid integer, unable to parse string as an integer"),
+    ],
+)
+def test_the_reason_why_pyiceberg_cannot_read_a_table_is_one_line(
+    catalog: Catalog, tmp_path: Path, key: str, value: object, reason: str
+) -> None:
+    create(catalog, tmp_path, f"of_{key.replace('-', '_')}")
+    directory = tmp_path / "default" / f"of_{key.replace('-', '_')}"
+    newest = max(directory.glob("metadata/*.metadata.json"))
+    newest.write_text(json.dumps({**json.loads(newest.read_text()), key: value}))
+    with pytest.raises(UnreadableError) as raised:
+        open_table(None, str(directory))
+    assert re.fullmatch(f"PyIceberg cannot read {re.escape(str(directory))}: .*{reason}", str(raised.value))
 
 
 def test_diff_says_why_there_are_no_commits_between_two_snapshots(catalog: Catalog, tmp_path: Path) -> None:
