@@ -44,7 +44,7 @@ object VectorSizes {
   val Appends = 20
 
   def of(columns: Int, removed: Int, inline: Boolean, files: Int = Files): VectorSizes = {
-    // A vector of one byte is larger than the lower limit, so each one is moved to a Puffin file.
+    // Each vector is larger than one byte, so that the lower limit moves all of them to a Puffin file.
     val limit = if (inline) 64L << 20 else 1L
     val limits = Map(MaxVectorBytes.key -> limit.toString, MaxVectorsBytes.key -> limit.toString)
     val table = new BenchTable(V4, new SyntheticFiles(columns, files), files, limits)

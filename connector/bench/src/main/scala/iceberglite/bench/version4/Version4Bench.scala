@@ -62,7 +62,7 @@ object Version4Bench {
     val peers = for (columns <- columnsOf("peers"); version <- versions if version < V4)
       yield PeerAppends.of(version, columns, options.latencyMs)
     val models = (for {
-      columns <- options.columns
+      columns <- columnsOf("trees")
       version <- versions
       model <- modelOf(measured.filter(m => m.version == version && m.columns == columns))
     } yield (version, columns) -> model).toMap

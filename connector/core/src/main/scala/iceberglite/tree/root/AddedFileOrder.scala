@@ -16,9 +16,9 @@ final private[root] class AddedFileOrder(columns: StatsColumns, sortOrder: SortO
 
   /**
    * Returns files of one partition spec by partition and, within a partition, by their lower bounds of a column. This
-   * is the first column of the sort order or, if there is none, the first column whose values divide the files: the
-   * ranges of most files do not overlap with that of the next file. If there is no such column, the files of a
-   * partition keep their order, which may be that of a column without statistics.
+   * is the first column whose values divide the files: the ranges of most files do not overlap with that of the next
+   * file. Columns of the sort order come first. If there is no such column, the files of a partition keep their order,
+   * which may be that of a column without statistics.
    */
   def sort(entries: Vector[ManifestEntry]): Vector[ManifestEntry] = {
     val order = new PartitionOrdering(entries.head.file.partition.values.indices.toVector)
@@ -31,9 +31,8 @@ final private[root] class AddedFileOrder(columns: StatsColumns, sortOrder: SortO
     val identities = columns.identities(groups.head.head.file.specId)
     val candidates = columns.all.filter(c => c.isColumn && c.boundType.isDefined && !identities(c.id))
     val sample = sampleOf(groups)
-    sortOrder.fields.headOption.filter(_.transform.preservesOrder).flatMap(f => candidates.find(_.id == f.sourceId))
-      .filter(column => sample.flatten.exists(lower(column)(_).isDefined))
-      .orElse(candidates.find(divides(_, sample)))
+    val sorted = sortOrder.fields.filter(_.transform.preservesOrder).flatMap(f => candidates.find(_.id == f.sourceId))
+    (sorted ++ candidates).find(divides(_, sample))
   }
 
   /** Returns some files of each of the first partitions, so that the choice of a column takes little time. */

@@ -56,7 +56,8 @@ final private[root] class LeafRewriter(
    * @param leaves the leaves that the commit does not change
    * @param inline the files that the parent's root lists itself, and that the commit carries over
    * @param earlier the result of an earlier attempt, which is reused if the parent still has everything that it
-   *   replaced. Otherwise, only leaves that the earlier attempt has not read are checked with `isMovable`
+   *   replaced. Otherwise, leaves that the earlier attempt has replaced, or could not replace, are not checked with
+   *   `isMovable` again
    */
   def rewrite(
       leaves: Vector[LeafPart],

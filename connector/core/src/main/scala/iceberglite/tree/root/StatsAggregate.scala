@@ -39,12 +39,18 @@ private[root] object StatsAggregate {
     maxSize = all(files)(_.maxSize).map(_.max)
   )
 
-  /** Returns a bound over all files. Files in which all values are null or NaN have no bounds and are ignored. */
+  /**
+   * Returns a bound over all files. Files without a bound are ignored if all their values are null or NaN. A bound of
+   * another writer is not ignored even then, because the counts may be wrong.
+   */
   private def bound(files: Vector[FieldStats])(
       of: FieldStats => Option[Literal],
       choose: (Vector[Literal], Ordering[Literal]) => Literal
   ): Option[Literal] =
-    all(files.filterNot(_.hasNoOrdinaryValues))(of).filter(isComparable).map(choose(_, Literal.ordering))
+    all(files.filterNot(f => f.hasNoOrdinaryValues && of(f).isEmpty))(of).filter(isComparable).map(choose(
+      _,
+      Literal.ordering
+    ))
 
   /**
    * Returns whether there are bounds, of one type. The bounds of an expression with an unknown transform may have

@@ -77,4 +77,35 @@ class NamedFilesSuite extends AnyFunSuite {
     t.append(TestTable.file("other", PartitionTuple(Vector(None))))
     assert(remove(t, long) == 1)
   }
+
+  /** Removes the first file from a table whose other file has the ids from 1000. @return the number of leaves read */
+  private def removeFirst(own: Metrics): Int = {
+    val t =
+      new TestTable(ManifestSamples.schema, version = V4, properties = Map("write.v4.single-commit-max-files" -> "1"))
+    val named = TestTable.file("named", metrics = own)
+    t.append(named, TestTable.file("alike", metrics = own))
+    t.append(file("other", 1000L), file("another", 1100L))
+    remove(t, named)
+  }
+
+  test("files of other writers are found although their bounds are in the wrong order, or all their values are null") {
+    assert(removeFirst(bounds(1, LongLiteral(5), LongLiteral(9))) == 1)
+    assert(removeFirst(bounds(1, LongLiteral(9), LongLiteral(5))) == 2)
+    val onlyNulls = bounds(1, LongLiteral(5), LongLiteral(9)) match {
+      case maps: MetricMaps => maps.copy(nullValueCounts = Some(Map(1 -> 10L)))
+      case other => other
+    }
+    assert(removeFirst(onlyNulls) == 2)
+  }
+
+  test("the bounds of a file do not matter in the column of an identity partition field") {
+    val byId = PartitionSpec(0, Vector(PartitionField(1, 1000, "id", Identity)))
+    val properties = Map("write.v4.single-commit-max-files" -> "1")
+    val t = new TestTable(ManifestSamples.schema, Vector(byId), V4, properties = properties)
+    val partition = PartitionTuple(Vector(Some(LongLiteral(7))))
+    val files = Vector("a", "b").map(TestTable.file(_, partition, metrics = bounds(1, LongLiteral(7), LongLiteral(7))))
+    t.append(files: _*)
+    // As if the file had other values than its partition, and the metadata with these bounds had been read before.
+    assert(remove(t, files.head.copy(metrics = bounds(1, LongLiteral(1), LongLiteral(2)))) == 1)
+  }
 }

@@ -101,12 +101,33 @@ class AddedFileOrderSuite extends AnyFunSuite {
     assert(leaves(single) == 1 && names(single) == names(single).sorted.reverse)
   }
 
-  test("the files are sorted by the first column of the sort order, even if another column divides them") {
-    val order = SortOrder(1, Vector(SortField(Vector(2), Identity, SortDirection.Ascending, NullOrder.NullsFirst)))
+  private def sortedBy(column: Int): TestTable = {
+    val order = SortOrder(1, Vector(SortField(Vector(column), Identity, SortDirection.Ascending, NullOrder.NullsFirst)))
     val t = newTable()
     t.metadata = t.metadata.edited(sortOrders = Vector(order), defaultSortOrderId = 1)
-    t.append((0 until files).map(clustered(_)): _*)
-    assert(names(t) == (0 until files).sortBy(_ % 7).map(i => f"f$i%03d"))
+    t
+  }
+
+  test("the files are sorted by a column of the sort order if it divides them, and otherwise by another column") {
+    def both(i: Int) = file(i, PartitionTuple.Empty, 2 -> (-2L * i -> (-2L * i + 1)), 3 -> (10L * i -> (10L * i + 9)))
+    val shuffled = new Random(5).shuffle((0 until files).toVector)
+    val ascending = (0 until files).map(i => f"f$i%03d")
+    val byX = sortedBy(2)
+    byX.append(shuffled.map(both): _*)
+    assert(names(byX) == ascending.reverse)
+    val byK = sortedBy(3)
+    byK.append(shuffled.map(both): _*)
+    assert(names(byK) == ascending)
+    val unclustered = sortedBy(2)
+    unclustered.append(shuffled.map(clustered(_)): _*)
+    assert(names(unclustered) == ascending, "each file has almost all values of the column of the sort order")
+  }
+
+  test("row ids follow the order in which the sorted files are listed") {
+    val t = newTable()
+    t.append(new Random(6).shuffle((0 until files).toVector).map(clustered(_)): _*)
+    val ids = t.live.map(_.file.firstRowId.get)
+    assert(ids == ids.indices.map(i => ids.head + i * t.live.head.file.recordCount))
   }
 
   test("a retry reuses the sorted leaves of an earlier attempt") {

@@ -171,7 +171,7 @@ final class CatalogTables(name: String, catalog: Catalog, paths: Option[PathTabl
   private def find(id: TableIdentifier): ResolvedName =
     try ResolvedName(sharedTable(NamedTable(catalog, id)))
     catch {
-      case missing: IcebergError if isAbsent(missing) && id.namespace.nonEmpty && isSelector(id.name) =>
+      case missing: IcebergError if isAbsent(missing, id) && id.namespace.nonEmpty && isSelector(id.name) =>
         val parent = TableIdentifier(id.namespace.init, id.namespace.last)
         select(find(parent), id.name).getOrElse(throw missing)
       case NotFound(ObjectKind.Table | ObjectKind.Namespace, _, _) if isRewriteOfTable(id) =>
@@ -181,11 +181,12 @@ final class CatalogTables(name: String, catalog: Catalog, paths: Option[PathTabl
 
   /**
    * Whether an error means that the catalog has no table with a name. A selector such as `branch_team/a` may also be
-   * invalid as the name of a table; a REST server may reject the request because of its slash.
+   * invalid as the name of a table; a REST server may reject the request because of its slash. An error of a table
+   * whose name is also a selector, such as `history`, is not hidden.
    */
-  private def isAbsent(error: IcebergError): Boolean = error match {
+  private def isAbsent(error: IcebergError, id: TableIdentifier): Boolean = error match {
     case NotFound(ObjectKind.Table | ObjectKind.Namespace, _, _) => true
-    case _: InvalidArgument | _: ValidationFailed => true
+    case _: InvalidArgument | _: ValidationFailed => id.name.exists(c => !Character.isLetterOrDigit(c) && c != '_')
     case _ => false
   }
 
