@@ -27,6 +27,28 @@ def table_names(warehouse: str, properties: Mapping[str, str], namespace: tuple[
     yield from _tables(fs, root, namespace)
 
 
+def names_of_children(
+    warehouse: str, properties: Mapping[str, str], namespace: tuple[str, ...]
+) -> list[tuple[str, ...]]:
+    """Return the names of the tables and namespaces in a namespace, which are its directories, with one request.
+
+    Raises:
+        MetadataError: the directory of the namespace does not exist.
+    """
+    fs, root = _file_system("/".join((warehouse.rstrip("/"), *namespace)), properties)
+    found = sorted(child for child, is_directory in _children(fs, root) if is_directory)
+    return [(*namespace, child) for child in found if not child.startswith((".", "_"))]
+
+
+def is_table(warehouse: str, properties: Mapping[str, str], name: tuple[str, ...]) -> bool:
+    """Return whether a directory of a warehouse is that of a table."""
+    fs, root = _file_system("/".join((warehouse.rstrip("/"), *name)), properties)
+    try:
+        return any(map(_version, _names(fs, f"{root}/metadata")))
+    except MetadataError:
+        return False
+
+
 def load(location: str, properties: Mapping[str, str]) -> StaticTable:
     """Return the newest version of the table in a directory, or the table of a metadata file.
 

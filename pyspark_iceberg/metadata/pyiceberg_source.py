@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import difflib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -97,12 +97,28 @@ def _suggestion(settings: CatalogSettings | None, name: str) -> str:
     if settings is None or "/" in name:
         return ""
     *namespace, table = name_parts(name)
-    try:
-        known = {name_parts(n)[-1]: n for n in table_names(settings, ".".join(map(_part, namespace)) or None)}
-    except MetadataError:
+    if not namespace:
         return ""
-    similar = difflib.get_close_matches(table, known, 1)
-    return f". Did you mean {known[similar[0]]}?" if similar else ""
+    try:
+        found = _similar(settings, tuple(namespace), table)
+    except Exception:  # The error to report is that the table does not exist.
+        return ""
+    return f". Did you mean {'.'.join(map(_part, found))}?" if found else ""
+
+
+def _similar(settings: CatalogSettings, namespace: tuple[str, ...], table: str) -> tuple[str, ...] | None:
+    warehouse, properties = settings.properties.get("warehouse", ""), settings.for_pyiceberg()
+    is_hadoop = settings.type == "hadoop"
+    children: Iterable[tuple[str, ...]] = (
+        files.names_of_children(warehouse, properties, namespace)
+        if is_hadoop
+        else _catalog(settings).list_tables(namespace)
+    )
+    known = {child[-1].lower(): tuple(child) for child in children}
+    closest = difflib.get_close_matches(table.lower(), known, 1, cutoff=0.75)
+    found = known[closest[0]] if closest else None
+    # A directory of a file-system catalog may also be a namespace.
+    return found if found is None or not is_hadoop or files.is_table(warehouse, properties, found) else None
 
 
 def _catalog(settings: CatalogSettings) -> Any:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pyspark_iceberg.fields import Columns
 from pyspark_iceberg.metadata.model import FileInfo, ManifestInfo, RefInfo, SnapshotInfo, TableInfo
-from pyspark_iceberg.metadata.partitions import shown, transforms
+from pyspark_iceberg.metadata.partitions import PartitionField, fields, shown
 
 if TYPE_CHECKING:
     from pyspark.sql import Row
@@ -68,7 +68,7 @@ class SparkSource:
             "file_size_in_bytes",
             "readable_metrics",
         )
-        specs = transforms(self._table.describe_table().partition_specs)
+        specs = fields(self._table.describe_table().partition_specs)
         found = rows.select(*[name for name in wanted if name in rows.columns]).collect()
         return [_file(row, specs[row["spec_id"]]) for row in found]
 
@@ -90,12 +90,11 @@ def _utc(time: datetime.datetime) -> datetime.datetime:
     return time.astimezone(datetime.timezone.utc)
 
 
-def _file(row: Row, spec: Mapping[str, str]) -> FileInfo:
+def _file(row: Row, spec: Sequence[PartitionField]) -> FileInfo:
     file_format = row["file_format"].lower()
     content = "deletion vector" if row["content"] == 1 and file_format == "puffin" else _CONTENT[row["content"]]
     partition = row["partition"] if "partition" in row.__fields__ else None
-    # The struct has the fields of all partition specs.
-    values = {} if partition is None else {name: shown(spec[name], partition[name]) for name in spec}
+    values = {} if partition is None else {f.name: shown(f.transform, partition[f.position]) for f in spec}
     return FileInfo(
         content,
         row["file_path"],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pyspark_iceberg.metadata.units import count, size
@@ -58,15 +58,30 @@ def short(text: str, length: int = _MAX_LABEL) -> str:
 
 
 def distinct(texts: Sequence[str], length: int = _MAX_LABEL) -> list[str]:
-    """Shorten texts. Texts that would look alike keep the place where they begin to differ."""
-    found = [short(text, length) for text in texts]
-    alike = [text for text, label in zip(texts, found) if found.count(label) > 1]
-    first = next((i for i, characters in enumerate(zip(*alike)) if len(set(characters)) > 1), 0)
+    """Shorten texts. Texts that would look alike keep the place where they begin to differ, or get a number."""
+    found = {text: short(text, length) for text in texts}
+    for alike in _alike(found):
+        found.update(zip(alike, _from_difference(alike, length)))
+    for alike in _alike(found):
+        found.update((text, f"{found[text][: length - 4]}… {i}") for i, text in enumerate(alike, 1))
+    return [found[text] for text in texts]
+
+
+def _alike(labels: Mapping[str, str]) -> list[list[str]]:
+    """Return the groups of different texts that have the same label."""
+    groups: dict[str, list[str]] = {}
+    for text, label in labels.items():
+        groups.setdefault(label, []).append(text)
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def _from_difference(texts: Sequence[str], length: int) -> Iterator[str]:
+    """Shorten different texts to the place where the first of them begin to differ."""
+    first = next((i for i, characters in enumerate(zip(*texts)) if len(set(characters)) > 1), 0)
     begin = max(0, first - length // 3)
-    if begin == 0:
-        return found
-    ends = (text[begin:] if len(text) - begin < length else f"{text[begin : begin + length - 2]}…" for text in texts)
-    return [short(f"…{end}", length) if text in alike else s for text, end, s in zip(texts, ends, found)]
+    for text in texts:
+        rest = text[begin:] if len(text) - begin < length else f"{text[begin : begin + length - 2]}…"
+        yield short(f"…{rest}" if begin else text, length)
 
 
 def _growth(facts: Facts, palette: Palette) -> Figure | None:

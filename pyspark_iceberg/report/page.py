@@ -119,7 +119,9 @@ def _tiles(facts: Facts) -> list[tuple[str, str, str]]:
 def _skew(facts: Facts) -> str:
     if facts.is_partitioned:
         return f"largest is {facts.skew:.1f} times the median"
-    return "no data files" if facts.table.partitioning else "not partitioned"
+    if not facts.table.partitioning:
+        return "not partitioned"
+    return "no file has the current partitioning" if facts.files else "no data files"
 
 
 def _template(name: str) -> str:

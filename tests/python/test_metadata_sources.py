@@ -81,7 +81,10 @@ def test_an_absent_table_is_reported_with_a_similar_name(catalog: Catalog, tmp_p
     settings = CatalogSettings("default", kind, properties)
     with pytest.raises(MetadataError, match=r"Did you mean default\.my-events\?$"):
         open_table(settings, "default.my_event")
-    for name in ("default.x", "other.my-events"):
+    with pytest.raises(MetadataError, match=r"Did you mean default\.orders\?$"):
+        open_table(settings, "default.ORDRS")
+    (tmp_path / "default" / "archive" / "orders").mkdir(parents=True)
+    for name in ("default.x", "other.my-events", "default.archives", "my-event"):
         with pytest.raises(MetadataError) as caught:
             open_table(settings, name)
         assert "Did you mean" not in str(caught.value)

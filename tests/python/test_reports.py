@@ -25,6 +25,7 @@ from pyspark.sql import SparkSession
 from pyspark_iceberg import Table
 from pyspark_iceberg.metadata import pyiceberg_source
 from pyspark_iceberg.metadata.model import Column, FileInfo, ManifestInfo, RefInfo, SnapshotInfo, TableInfo
+from pyspark_iceberg.metadata.partitions import shown
 from pyspark_iceberg.report import spark as report
 from pyspark_iceberg.report.facts import Facts, clustering, collect
 from pyspark_iceberg.report.figures import distinct, plots, short
@@ -175,6 +176,32 @@ def test_partitions_have_the_same_names_with_and_without_spark(
     assert {"at_month=2025-04, at_hour=2025-04-30-23", "at_month=1969-12, at_year=1969"} <= set(names[0])
 
 
+@pytest.mark.parametrize("version", [1, 2])
+def test_files_have_the_values_of_partition_fields_that_were_dropped_and_added_again(
+    spark: SparkSession, table: str, version: int
+) -> None:
+    spark.sql(
+        f"CREATE TABLE {table} (id int, at timestamp) USING iceberg PARTITIONED BY (months(at)) "
+        f"TBLPROPERTIES ('format-version' = '{version}')"
+    )
+    rows = "(1, TIMESTAMP '2025-04-30 23:00:00'), (2, TIMESTAMP '9999-12-31 23:59:59')"
+    for added in ("months(at)", "bucket(4, id) AS at_month", "hours(at)"):
+        spark.sql(f"INSERT INTO {table} VALUES {rows}")
+        spark.sql(f"ALTER TABLE {table} DROP PARTITION FIELD at_month")
+        spark.sql(f"ALTER TABLE {table} ADD PARTITION FIELD {added}")
+    spark.sql(f"INSERT INTO {table} VALUES (3, TIMESTAMP '2025-04-30 23:00:00')")
+    labels = [p.label for p in report.facts(Table(spark, table)).partitions]
+    assert labels.count("at_month=2025-04") == 1
+    assert labels.count("at_month=9999-12") == 1
+    assert {label for label in labels if "NULL" in label} == set()
+    assert [label for label in labels if label.endswith("at_hour=2025-04-30-23")]
+
+
+def test_hours_after_the_year_9999_are_shown_as_numbers() -> None:
+    assert shown("hour", 24 * 366 * 9000) == 24 * 366 * 9000
+    assert shown("hour", -1) == "1969-12-31-23"
+
+
 @needs_browser
 def test_a_browser_shows_the_page_without_scrolling_sideways_on_a_phone(
     html: Path, events: Table, tmp_path: Path
@@ -288,6 +315,8 @@ def test_long_names_that_begin_alike_are_shortened_where_they_differ() -> None:
     assert distinct([*names, "id"]) == ["…_number_1_of_the_table_w…", "…_number_22_of_the_table_…", "id"]
     assert distinct([names[0], "x" * 30]) == [short(names[0]), short("x" * 30)]
     assert max(map(len, distinct(names, 24))) == 24
+    groups = [f"region={r}, customer=acme-000{i}-production-environment" for r in ("eu", "us") for i in range(3)]
+    assert len(set(distinct(groups, 24))) == len(groups)
 
 
 def _file(low: int, high: int, partition: int = 0) -> FileInfo:

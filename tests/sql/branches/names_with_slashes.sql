@@ -26,5 +26,5 @@ SELECT count(*) FROM db.t.`branch_team/a`.files;
 ----
 1
 
--- error team/b
+-- error Branch not found: team/b
 SELECT * FROM db.t.`branch_team/b`;
