@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-# The length from which a word is folded in a table, and the spaces around a column.
+# The length from which a word is folded in a table, and the spaces of a column: two of padding, and one at its left.
 _FOLDED = 32
 _PADDING = 3
 
@@ -32,7 +32,8 @@ def write_table(
 ) -> None:
     """Write a table to stdout. Numbers are aligned to the right. Text of tables is never interpreted as markup.
 
-    If the columns do not fit into the width of the terminal, each row is written as lines with a name and a value.
+    If the columns do not fit into the width of the terminal, each row is written as lines with a name and a value. The
+    form of other output, which programs may read, does not depend on the rows.
 
     Args:
         title: the title of the table, or an empty text.
@@ -43,53 +44,60 @@ def write_table(
     listed = [list(row) for row in rows]
     cells = [[_cell(value if has_separators or value is None else str(value)) for value in row] for row in listed]
     names = [Text(visible(name)) for name in columns]
-    if _needed_width([names, *cells]) > console().width:
-        _write_records(title, names, cells)
+    written = console()
+    needed = _needed_width([names, *cells])
+    if needed > written.width and written.is_terminal:
+        _write_records(written, title, names, cells)
         return
+    written.width = max(needed, written.width)
     table = Table(box=box.SIMPLE_HEAD, header_style="bold")
     for i, name in enumerate(names):
         numeric = bool(listed) and all(_is_numeric(row[i]) for row in listed)
         table.add_column(name, justify="right" if numeric else "left", overflow="fold")
     for row in cells:
         table.add_row(*row)
-    _write(title, table)
+    _write(written, title, table)
 
 
 def write_pairs(title: str, values: Mapping[str, object]) -> None:
     """Write names and values to stdout."""
-    _write(title, _grid((Text(visible(name)), _cell(value)) for name, value in values.items()))
+    written = console()
+    _write(written, title, _grid(written, ((Text(visible(name)), _cell(value)) for name, value in values.items())))
 
 
 def _needed_width(rows: Sequence[Sequence[Text]]) -> int:
     """Return the width of a table in which only words longer than `_FOLDED` characters, such as paths, are folded."""
     words = ([cell_len(word) for cell in column for word in cell.plain.split()] for column in zip(*rows))
     longest = (max(lengths, default=0) for lengths in words)
-    return sum(min(length, _FOLDED) + _PADDING for length in longest)
+    # One more space is at the right of the last column.
+    return 1 + sum(min(length, _FOLDED) + _PADDING for length in longest)
 
 
-def _write_records(title: str, names: Sequence[Text], rows: Sequence[Sequence[Text]]) -> None:
+def _write_records(written: Console, title: str, names: Sequence[Text], rows: Sequence[Sequence[Text]]) -> None:
     """Write each row as lines with a name and a value, because the columns do not fit side by side."""
     for row in rows:
-        _write(title, _grid(zip(names, row)))
-        console().print()
+        _write(written, title, _grid(written, zip(names, row)))
+        written.print()
         title = ""
+    if not rows:
+        _write(written, title, Text(", ").join(names))
 
 
-def _grid(pairs: Iterable[tuple[Text, Text]]) -> Table:
+def _grid(written: Console, pairs: Iterable[tuple[Text, Text]]) -> Table:
     grid = Table(box=None, show_header=False)
-    grid.add_column(style="bold", no_wrap=True)
+    # Long names must leave space for the values.
+    grid.add_column(style="bold", overflow="fold", max_width=max(written.width // 3, 1))
     grid.add_column(overflow="fold")
     for name, value in pairs:
         grid.add_row(name, value)
     return grid
 
 
-def _write(title: str, table: Table) -> None:
+def _write(written: Console, title: str, content: Table | Text) -> None:
     """Write a title and a table. A title of the table itself would be folded at the width of the table."""
-    written = console()
     if title:
         written.print(Text(visible(title), style="italic"))
-    written.print(table)
+    written.print(content)
 
 
 def console() -> Console:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any
@@ -43,6 +43,19 @@ def auckland(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
     monkeypatch.undo()
     time.tzset()
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
+    """Return a function that lets the output be one for a terminal of a width, without escape sequences."""
+
+    def terminal(width: int) -> None:
+        monkeypatch.setattr(
+            "pyspark_iceberg.cli.output.console",
+            lambda: Console(width=width, force_terminal=True, color_system=None, highlight=False),
+        )
+
+    return terminal
 
 
 @pytest.fixture
@@ -121,13 +134,13 @@ def test_a_title_is_not_folded_at_the_width_of_its_table(capsys: pytest.CaptureF
 
 
 def test_rows_that_do_not_fit_into_the_terminal_are_written_line_by_line(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    capsys: pytest.CaptureFixture[str], terminal: Callable[[int], None]
 ) -> None:
     columns = ["snapshot", "committed (UTC)", "+records", "refs", "refs", "path"]
     row = ("6" * 19, "2026-01-01 00:00:00", 7, "a", "b", "/warehouse" * 20)
 
     def lines(width: int) -> list[list[str]]:
-        monkeypatch.setattr("pyspark_iceberg.cli.output.console", lambda: Console(width=width))
+        terminal(width)
         write_table("History", columns, [row, row])
         return [line.split() for line in capsys.readouterr().out.splitlines() if line.strip()]
 
@@ -145,6 +158,38 @@ def test_rows_that_do_not_fit_into_the_terminal_are_written_line_by_line(
     ]
     assert one_by_one[1:6] == values
     assert [line for line in one_by_one if line in values] == values * 2
+
+
+def test_long_names_of_columns_leave_space_for_their_values(
+    capsys: pytest.CaptureFixture[str], terminal: Callable[[int], None]
+) -> None:
+    terminal(80)
+    name = "n" * 79
+    write_table("", ["id", name], [(1, "value")])
+    write_pairs("", {name: "value"})
+    written = capsys.readouterr().out
+    assert written.count("value") == 2
+    assert written.count("n") == 2 * len(name)
+
+
+def test_a_result_without_rows_shows_its_title_and_the_names_of_its_columns(
+    capsys: pytest.CaptureFixture[str], terminal: Callable[[int], None]
+) -> None:
+    terminal(80)
+    names = [f"column_{i}" for i in range(10)]
+    write_table("0 files", names, [])
+    assert capsys.readouterr().out.replace(",", "").split() == ["0", "files", *names]
+
+
+def test_the_form_of_output_that_is_not_for_a_terminal_does_not_depend_on_the_rows(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    names = [f"c{i}" for i in range(100)]
+    for value in ("v", "v" * 20):
+        write_table("", names, [[value] * len(names)])
+        lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+        assert names in lines
+        assert any(line and set("".join(line)) == {"v"} for line in lines)
 
 
 def test_a_text_without_a_statement_and_json_of_several_statements_are_wrong_usage() -> None:
