@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +12,10 @@ from pathlib import Path
 VARIABLE = "SPARK_SUBMIT_OPTS"
 
 _CONFIGURATION = Path(__file__).parent / "log4j2.properties"
+
+# The options and the files by which users configure Log4j 2. Distributions of Spark contain a file `.template`.
+_CONFIGURED = re.compile(r"-Dlog4j2?\.configurationFile=")
+_SUFFIXES = (".properties", ".xml", ".yaml", ".yml", ".json", ".jsn")
 
 
 @contextmanager
@@ -35,8 +40,8 @@ def only_errors() -> Iterator[None]:
 
 
 def _is_configured(options: str) -> bool:
-    if "log4j" in options:
+    if _CONFIGURED.search(options):
         return True
     home = os.environ.get("SPARK_HOME")
     directory = os.environ.get("SPARK_CONF_DIR") or (home and f"{home}/conf")
-    return bool(directory) and (Path(str(directory)) / "log4j2.properties").exists()
+    return bool(directory) and any((Path(str(directory)) / f"log4j2{suffix}").exists() for suffix in _SUFFIXES)

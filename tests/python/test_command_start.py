@@ -123,12 +123,19 @@ def test_the_log_of_spark_is_the_one_that_the_user_has_configured(
     assert re.fullmatch(r'-Da=b "-Dlog4j2.configurationFile=file:/.*/log4j2.properties"', options())
     assert os.environ["SPARK_SUBMIT_OPTS"] == "-Da=b"
     monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
+    (tmp_path / "log4j2.properties.template").write_text("rootLogger.level = info\n")
     assert "log4j2" in options()
-    (tmp_path / "log4j2.properties").write_text("rootLogger.level = info\n")
-    assert options() == "-Da=b"
+    for suffix in ("properties", "xml", "yaml"):
+        configuration = tmp_path / f"log4j2.{suffix}"
+        configuration.touch()
+        assert options() == "-Da=b"
+        configuration.unlink()
     monkeypatch.delenv("SPARK_CONF_DIR")
-    monkeypatch.setenv("SPARK_SUBMIT_OPTS", "-Dlog4j2.configurationFile=mine.xml")
-    assert options() == "-Dlog4j2.configurationFile=mine.xml"
+    for name in ("log4j2", "log4j"):
+        monkeypatch.setenv("SPARK_SUBMIT_OPTS", f"-D{name}.configurationFile=mine.xml")
+        assert options() == f"-D{name}.configurationFile=mine.xml"
+    monkeypatch.setenv("SPARK_SUBMIT_OPTS", "-Dlog4j2.formatMsgNoLookups=true")
+    assert options().startswith('-Dlog4j2.formatMsgNoLookups=true "-Dlog4j2.configurationFile=file:/')
 
 
 def test_without_the_extra_a_message_says_what_to_install() -> None:
