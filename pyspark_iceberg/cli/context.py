@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Optional
 import typer
 import typer.core
 
-from pyspark_iceberg.cli.interrupts import INTERRUPTED, interruptible, uninterrupted
+from pyspark_iceberg.cli.interrupts import INTERRUPTED, cancelling, interruptible, uninterrupted
 from pyspark_iceberg.cli.logs import only_errors
 from pyspark_iceberg.cli.output import visible
 from pyspark_iceberg.metadata.errors import MetadataError, UnconfiguredError, UnreadableError
@@ -149,12 +149,12 @@ class Catalog:
                 yield Table(spark, qualified(spark.catalog.currentCatalog(), name))
 
     @contextmanager
-    def session(self, *, needs_catalog: bool = True, has_prompt: bool = False) -> Iterator[SparkSession]:
+    def session(self, *, needs_catalog: bool = True, runs_python: bool = False) -> Iterator[SparkSession]:
         """Start a Spark session with the catalog, and stop it at the end. A running session is used and not stopped.
 
         Args:
             needs_catalog: whether it is an error if no catalog is configured. A table given by its path needs none.
-            has_prompt: whether a prompt is shown, which continues after an interrupt.
+            runs_python: whether the user's Python code runs, in which an interrupt raises `KeyboardInterrupt`.
         """
         from pyspark.sql import SparkSession
 
@@ -173,7 +173,8 @@ class Catalog:
                 properties = settings.for_spark()
                 spark = iceberg_session(catalog=settings.name, properties=properties, builder=builder)
         try:
-            with nullcontext() if running is not None or has_prompt else interruptible(spark):
+            handler = cancelling if runs_python else interruptible
+            with nullcontext() if running is not None else handler(spark):
                 yield spark
         finally:
             if running is None:

@@ -67,11 +67,9 @@ def shell(context: typer.Context) -> None:
 
     If standard input is not a terminal, it is run as a Python program, which ends at its first error.
     """
-    import sys
-
     from pyspark_iceberg.shell import interact
 
-    with catalog_of(context).session(has_prompt=sys.stdin.isatty()) as spark:
+    with catalog_of(context).session(runs_python=True) as spark:
         interact(spark)
 
 

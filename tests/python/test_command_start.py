@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -15,7 +13,6 @@ from typer.testing import CliRunner
 
 from pyspark_iceberg.cli.app import app
 from pyspark_iceberg.cli.context import Catalog
-from pyspark_iceberg.cli.interrupts import uninterrupted
 from pyspark_iceberg.cli.logs import only_errors
 from pyspark_iceberg.metadata.settings import CatalogSettings, catalog_settings
 
@@ -64,49 +61,6 @@ def test_completion_is_installed_for_the_shell_of_the_user(tmp_path: Path) -> No
     assert str(script) in (tmp_path / ".bashrc").read_text(encoding="utf-8")
     assert script.read_text(encoding="utf-8").strip() == run("--show-completion").strip()
     assert "complete -o default -F _iceberg_lite_completion iceberg-lite" in script.read_text(encoding="utf-8")
-
-
-@pytest.mark.slow
-def test_an_interrupt_cancels_the_job_of_a_statement_and_has_its_own_exit_code(tmp_path: Path) -> None:
-    # The first row creates a file, so that the test knows when the job runs. The other rows would take hours.
-    statement = (
-        "SELECT id FROM range(0, 1000000000000, 1, 2) WHERE CASE WHEN id = 0 "
-        "THEN length(reflect('java.io.File', 'createTempFile', 'started', '.txt')) ELSE length(sha2('x', 512)) END < 0"
-    )
-    (tmp_path / "jvm").mkdir()
-    options = ["--warehouse", str(tmp_path), "--conf", f"spark.driver.extraJavaOptions=-Djava.io.tmpdir={tmp_path}/jvm"]
-    command = [sys.executable, "-m", "pyspark_iceberg", *options, "sql", statement]
-    # As in a terminal, Python and its JVM get the signal.
-    program = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
-    )
-    try:
-        while not list((tmp_path / "jvm").glob("started*")):
-            assert program.poll() is None, program.communicate()[1]
-            time.sleep(0.1)
-        os.killpg(program.pid, signal.SIGINT)
-        stdout, stderr = program.communicate()
-    finally:
-        program.kill()
-    assert program.returncode == 130
-    assert stdout == ""
-    assert "Traceback" not in stderr
-
-
-def test_an_interrupt_while_spark_starts_is_delayed_until_it_has_started() -> None:
-    before = signal.getsignal(signal.SIGINT)
-    steps = []
-
-    def start() -> None:
-        with uninterrupted():
-            signal.raise_signal(signal.SIGINT)
-            steps.append("started")
-        steps.append("used")
-
-    with pytest.raises(KeyboardInterrupt):
-        start()
-    assert steps == ["started"]
-    assert signal.getsignal(signal.SIGINT) is before
 
 
 def test_the_log_of_spark_is_the_one_that_the_user_has_configured(
