@@ -55,7 +55,8 @@ final class ManifestCache(
   /**
    * Returns whether a part is small enough to be cached, according to its length and its number of files. The entries
    * of larger parts are streamed, so that their readers do not hold all of them. However, a leaf of at most 16 MB
-   * (version 4) is read as a whole: its bytes and its decoded statistics stay in memory until its last entry is dropped.
+   * (version 4) is read as a whole: its bytes and its decoded statistics stay in memory until its last entry is
+   * dropped.
    */
   private[tree] def canCache(part: FilePart): Boolean =
     enabled && part.length <= maxFileBytes && EntrySizeEstimates.minHeapBytes(part) <= entryLimits.maxEntryBytes
