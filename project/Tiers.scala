@@ -64,7 +64,7 @@ object Tiers {
     )
 
   /** The number of JVMs for the suites of the fast tier that need no server. See [[split]]. */
-  val fastParts: Int = if (runsBoth) 2 else 1
+  val fastParts: Int = 2
 
   /**
    * Runs the suites that use servers in one JVM, so that each server is started only once, and all others in `parts`
