@@ -64,11 +64,10 @@ val tested = common ++ Tiers.settings(Fast, Tiers.fast) ++ Tiers.settings(Slow, 
 
 // One more test JVM than processors runs at a time, because tests also wait: for servers, files and other processes.
 // Each has a heap of up to 3 GB, so there are at most three.
-Global / concurrentRestrictions := Seq(
-  Tags.limitAll(java.lang.Runtime.getRuntime.availableProcessors + 1),
-  Tags.limit(Tags.ForkedTestGroup, math.min(3, java.lang.Runtime.getRuntime.availableProcessors + 1)),
-  Tags.exclusiveGroup(Tags.Clean)
-)
+Global / concurrentRestrictions := {
+  val tasks = java.lang.Runtime.getRuntime.availableProcessors + 1
+  Seq(Tags.limitAll(tasks), Tags.limit(Tags.ForkedTestGroup, math.min(3, tasks)), Tags.exclusiveGroup(Tags.Clean))
+}
 
 lazy val root = (project in file("."))
   .aggregate(spec, core, toyTree, rootTree, spark, artifact, sparkSuites)
@@ -168,8 +167,8 @@ lazy val spark = (project in file("connector/spark"))
     libraryDependencies ++= Seq(Dependencies.sparkHive).filter(_ => scalaBinaryVersion.value == "2.12"),
     libraryDependencies += Dependencies.peer % Test,
     Test / javaOptions ++= Tiers.quickStart,
-    Tiers.split(Fast, suitesWithServers, Tiers.fastParts, apart = !Tiers.runsBoth),
     // In a single JVM, these tests would end long after those of all other projects.
+    Tiers.split(Fast, suitesWithServers, parts = 2, apart = !Tiers.runsBoth),
     Tiers.split(Slow, suitesWithServers, parts = 3, apart = true),
     assembly / assemblyJarName := s"iceberg-lite-spark-3.5_${scalaBinaryVersion.value}-${version.value}.jar",
     // Spark provides Scala and all libraries of the connector except JTS, which is shaded, as later ones must be.

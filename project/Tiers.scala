@@ -63,9 +63,6 @@ object Tiers {
       )
     )
 
-  /** The number of JVMs for the suites of the fast tier that need no server. See [[split]]. */
-  val fastParts: Int = 2
-
   /**
    * Runs the suites that use servers in one JVM, so that each server is started only once, and all others in `parts`
    * JVMs. At most three of these JVMs run at the same time. Suites with similar names, which often take similarly long,

@@ -47,7 +47,7 @@ STYLE = (
     "cross/scalafmtCheckAll",
     "bench/test",
 )
-#: The maximum duration of a run. Both tiers take 50 minutes on two fast cores, and CI ends a run after 90 minutes.
+#: The maximum duration of a run. Both tiers take 65 minutes on two cores, and CI ends a run after 90 minutes.
 DEADLINE_MINUTES = 80
 HANGING_TEST = re.compile(r"Test still running after (.*): suite name: (\w+), test name: (.*)\.$")
 #: What ScalaTest prints when the connection of a test JVM ends before the tests do.

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 
+from pyspark_iceberg.cli.interrupts import INTERRUPTED
+
 _EXTRA = ("typer", "rich", "pyiceberg")
 
 
@@ -17,5 +19,5 @@ def main() -> None:
         sys.exit(f"The command line requires {error.name}: pip install 'pyspark-iceberg[cli]'")
     except KeyboardInterrupt:
         # The application handles later interrupts.
-        sys.exit(130)
+        sys.exit(INTERRUPTED)
     app(prog_name="iceberg-lite")

@@ -44,7 +44,7 @@ def is_table(warehouse: str, properties: Mapping[str, str], name: tuple[str, ...
     """Return whether a directory of a warehouse is that of a table."""
     fs, root = _file_system("/".join((warehouse.rstrip("/"), *name)), properties)
     try:
-        return any(map(_version, _names(fs, f"{root}/metadata")))
+        return _has_metadata(fs, root)
     except MetadataError:
         return False
 
@@ -63,12 +63,16 @@ def load(location: str, properties: Mapping[str, str]) -> StaticTable:
 
 def _tables(fs: Any, directory: str, name: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     children = sorted(child for child, is_directory in _children(fs, directory) if is_directory)
-    if "metadata" in children and name and any(map(_version, _names(fs, f"{directory}/metadata"))):
+    if "metadata" in children and name and _has_metadata(fs, directory):
         yield name
         return
     for child in children:
         if not child.startswith((".", "_")):
             yield from _tables(fs, f"{directory}/{child}", (*name, child))
+
+
+def _has_metadata(fs: Any, directory: str) -> bool:
+    return any(map(_version, _names(fs, f"{directory}/metadata")))
 
 
 def _newest(location: str, properties: Mapping[str, str]) -> str:

@@ -73,7 +73,7 @@ private object BoundsFilter {
 
   private def columnOf(field: NestedField, files: Vector[ContentFile]): Option[Column] = {
     val extents = new ColumnExtents(Vector(field))
-    val bounds = files.iterator.map(file => boundsOf(field.id, file, extents.of(file).head))
+    val bounds = files.iterator.map(file => boundsOf(extents.of(file).head))
     // Ends at the first file without bounds, so that the statistics of other leaves are not decoded.
     val known = bounds.takeWhile(_.isDefined).flatten.toVector
     if (known.isEmpty || known.size < files.size) None
@@ -85,13 +85,8 @@ private object BoundsFilter {
     }
   }
 
-  private def boundsOf(id: Int, file: ContentFile, extent: ColumnExtent): Option[(Literal, Literal)] = for {
+  private def boundsOf(extent: ColumnExtent): Option[(Literal, Literal)] = for {
     lower <- extent.lower
-    upper <- extent.upper if Literal.ordering.lteq(lower, upper) && hasOrdinaryValues(id, file.metrics)
+    upper <- extent.upper if Literal.ordering.lteq(lower, upper) && extent.mayBeOrdinary
   } yield (lower, upper)
-
-  private def hasOrdinaryValues(id: Int, metrics: Metrics): Boolean = {
-    val special = metrics.nullValueCount(id).map(_ + metrics.nanValueCount(id).getOrElse(0L))
-    !metrics.valueCount(id).exists(values => special.exists(_ >= values))
-  }
 }

@@ -6,6 +6,7 @@ import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.{AlwaysTrue, And, Equal, GreaterThanOrEqual, LessThan}
 import iceberglite.spec.expr.Term.Named
 import iceberglite.spec.types.Literal.{IntLiteral, LongLiteral}
+import iceberglite.table.Table
 import iceberglite.tree.ManifestCache
 
 /** A kind of scan. @param filter returns the filter of the scan for a table */
@@ -87,20 +88,21 @@ object PlanCost {
     PlanCost(kind.name, tasks, requests.reads - top, requests.reads, requests.readBytes, coldMs, warmMs, slowMs, heap)
   }
 
-  private def plan(table: BenchTable, io: MeasuredIO, filter: Expression): ScanPlan =
-    scan(table, io, filter, ManifestCache.of(io)).plan()
+  /** Plans a scan of a table, with the manifests of this access to its storage in the cache. */
+  def plan(table: BenchTable, io: MeasuredIO, filter: Expression): ScanPlan =
+    scan(table.on(io), filter, ManifestCache.of(io)).plan()
 
-  private def scan(table: BenchTable, io: MeasuredIO, filter: Expression, cache: ManifestCache): TableScan = {
-    val current = table.on(io)
+  /** Returns a scan whose plan contains no statistics of columns. */
+  def scan(table: Table, filter: Expression, cache: ManifestCache): TableScan = {
     val kept = StatsToKeep.Of(Set.empty)
-    TableScan(current.tree(), current.currentSnapshot, filter, caseSensitive = true, cache, kept)
+    TableScan(table.tree(), table.currentSnapshot, filter, caseSensitive = true, cache, kept)
   }
 
   /** Returns the heap that a plan occupies in bytes, and the number of its files. */
   private def heapOf(table: BenchTable, filter: Expression): (Long, Int) = {
     val io = table.cold(0)
     val before = usedBytes()
-    val planned = scan(table, io, filter, ManifestCache.Disabled).plan()
+    val planned = scan(table.on(io), filter, ManifestCache.Disabled).plan()
     val used = usedBytes() - before
     (math.max(0L, used), planned.tasks.size)
   }

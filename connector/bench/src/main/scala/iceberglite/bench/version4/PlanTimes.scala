@@ -3,9 +3,8 @@ package iceberglite.bench.version4
 import java.lang.management.ManagementFactory
 
 import iceberglite.bench.Timing
-import iceberglite.scan.{StatsToKeep, TableScan}
+import iceberglite.scan.ScanPlan
 import iceberglite.spec.FormatVersion.{V3, V4}
-import iceberglite.tree.ManifestCache
 
 /**
  * Compares the processor times of plans in versions 3 and 4. The plans of the two tables alternate, so that other
@@ -37,23 +36,15 @@ object PlanTimes {
 
   /** Returns the times in milliseconds of a plan with an empty cache, and of the same plan again. */
   private def coldAndWarm(table: BenchTable, kind: PlanKind): Vector[Double] = {
-    val io = table.cold(0)
-    Vector.fill(2)(processorTime(plan(table, io, kind)))
-  }
-
-  private def plan(table: BenchTable, io: MeasuredIO, kind: PlanKind): Unit = {
-    val current = table.on(io)
-    val kept = StatsToKeep.Of(Set.empty)
-    val filter = kind.filter(table)
-    TableScan(current.tree(), current.currentSnapshot, filter, caseSensitive = true, ManifestCache.of(io), kept).plan()
-    ()
+    val (io, filter) = (table.cold(0), kind.filter(table))
+    Vector.fill(2)(processorTime(PlanCost.plan(table, io, filter)))
   }
 
   private val threads = ManagementFactory.getThreadMXBean
 
-  private def processorTime(body: => Unit): Double = {
+  private def processorTime(plan: => ScanPlan): Double = {
     val start = total
-    body
+    plan
     (total - start) / 1e6
   }
 

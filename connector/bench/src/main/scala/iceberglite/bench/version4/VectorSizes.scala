@@ -2,7 +2,6 @@ package iceberglite.bench.version4
 
 import scala.util.Random
 
-import iceberglite.scan.{StatsToKeep, TableScan}
 import iceberglite.spec.FormatVersion.V4
 import iceberglite.spec.expr.Expression.{AlwaysFalse, AlwaysTrue}
 import iceberglite.spec.property.Version4Property.{MaxVectorBytes, MaxVectorsBytes}
@@ -60,8 +59,7 @@ object VectorSizes {
     }
     val appends = io.requests
     io.reset(deletesFiles = false)
-    val kept = StatsToKeep.Of(Set.empty)
-    TableScan(last.tree(), last.currentSnapshot, AlwaysTrue, caseSensitive = true, ManifestCache.Disabled, kept).plan()
+    PlanCost.scan(last, AlwaysTrue, ManifestCache.Disabled).plan()
     val plan = io.requests
     VectorSizes(
       columns,

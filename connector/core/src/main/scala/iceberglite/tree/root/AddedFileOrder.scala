@@ -1,5 +1,7 @@
 package iceberglite.tree.root
 
+import java.nio.ByteBuffer
+
 import iceberglite.spec.file.ManifestEntry
 import iceberglite.spec.partition.SortOrder
 import iceberglite.spec.types.{Literal, SingleValue}
@@ -57,12 +59,13 @@ final private[root] class AddedFileOrder(columns: StatsColumns, sortOrder: SortO
     group.map(e => lower(column)(e) -> e).sortBy(_._1)(PartitionOrdering.Values).map(_._2)
 
   private def lower(column: StatsColumn)(e: ManifestEntry): Option[Literal] =
-    for (t <- column.boundType; bytes <- e.file.metrics.lowerBound(column.id); v <- SingleValue.decodeValid(t, bytes))
-      yield v
+    decode(column, e.file.metrics.lowerBound(column.id))
 
   private def upper(column: StatsColumn)(e: ManifestEntry): Option[Literal] =
-    for (t <- column.boundType; bytes <- e.file.metrics.upperBound(column.id); v <- SingleValue.decodeValid(t, bytes))
-      yield v
+    decode(column, e.file.metrics.upperBound(column.id))
+
+  private def decode(column: StatsColumn, bound: Option[ByteBuffer]): Option[Literal] =
+    for (t <- column.boundType; bytes <- bound; value <- SingleValue.decodeValid(t, bytes)) yield value
 }
 
 private object AddedFileOrder {

@@ -129,10 +129,8 @@ final private[root] class EntryStruct(columns: StatsColumns) extends RecordStruc
     if (code >= 0 && code < EntryStruct.contents.length) EntryStruct.contents(code)
     else throw EntryFault(s"An entry has the unknown content type $code")
 
-  private def formatOf(name: String): FileFormat = EntryStruct.formats.getOrElse(
-    name,
+  private def formatOf(name: String): FileFormat =
     FileFormat.parse(name).getOrElse(throw EntryFault(s"An entry has the unknown file format $name"))
-  )
 }
 
 private[root] object EntryStruct {
@@ -143,7 +141,4 @@ private[root] object EntryStruct {
 
   /** The contents of entries, by their codes. */
   private val contents = EntryContent.all.sortBy(_.code).toArray
-
-  /** The formats of files, by the names that most writers use. Other writers may use upper case. */
-  private val formats = FileFormat.all.map(format => format.name -> format).toMap
 }

@@ -159,11 +159,10 @@ final private[root] class LeafPart(
       RootManifests.stream(io, path, columns, length, checkKind)(counted(_).map(e => entryOf(e, files.metricsOf(e))))
     ) { file =>
       val statistics = new LeafStatistics(path, file.open(_), columns.in(file.types))
-      val identities = columns.identities(leaf.specId)
       var row = -1
       RootManifests.stream(path, file, columns.ofPartitions, checkKind)(counted(_).map { e =>
         row += 1
-        entryOf(e, statistics.metrics(row, if (e.specId == specId) identities else columns.identities(e.specId)))
+        entryOf(e, statistics.metrics(row, columns.identities(e.specId)))
       })
     }
   }

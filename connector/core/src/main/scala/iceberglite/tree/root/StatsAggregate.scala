@@ -46,11 +46,10 @@ private[root] object StatsAggregate {
   private def bound(files: Vector[FieldStats])(
       of: FieldStats => Option[Literal],
       choose: (Vector[Literal], Ordering[Literal]) => Literal
-  ): Option[Literal] =
-    all(files.filterNot(f => f.hasNoOrdinaryValues && of(f).isEmpty))(of).filter(isComparable).map(choose(
-      _,
-      Literal.ordering
-    ))
+  ): Option[Literal] = {
+    val relevant = files.filterNot(f => f.hasNoOrdinaryValues && of(f).isEmpty)
+    all(relevant)(of).filter(isComparable).map(choose(_, Literal.ordering))
+  }
 
   /**
    * Returns whether there are bounds, of one type. The bounds of an expression with an unknown transform may have

@@ -155,7 +155,8 @@ class AvroLeavesSuite extends AnyFunSuite {
     val uncounted = counted.copy(addedFilesCount = None, existingFilesCount = None, deletedFilesCount = None)
     def part(m: ManifestFile) = new ManifestPart(m, table.tree.specs)
     assert(part(counted).estimatedLiveFiles == 100L)
-    assert(part(uncounted).liveFiles.isEmpty && part(uncounted).estimatedLiveFiles == counted.length / 32 + 1)
+    val estimate = part(uncounted).estimatedLiveFiles
+    assert(part(uncounted).liveFiles.isEmpty && estimate >= 100L && estimate <= counted.length)
     assert(EntrySizeEstimates.maxHeapBytes(part(uncounted)) > 8 * counted.length)
   }
 

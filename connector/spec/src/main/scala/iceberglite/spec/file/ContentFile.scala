@@ -46,7 +46,10 @@ object FileFormat {
   /** The formats of files with rows. */
   val ofRows: Seq[FileFormat] = Seq(Parquet, Orc, Avro)
   val all: Seq[FileFormat] = ofRows :+ Puffin
-  def parse(name: String): Option[FileFormat] = all.find(_.name.equalsIgnoreCase(name))
+  private val byName = all.map(format => format.name -> format).toMap
+
+  // Most writers use lower case, and each entry of a manifest has a format.
+  def parse(name: String): Option[FileFormat] = byName.get(name).orElse(all.find(_.name.equalsIgnoreCase(name)))
 
   /** Returns the format with the given name; absent if files with rows cannot have this format. */
   def parseOfRows(name: String): Option[FileFormat] = parse(name).filter(ofRows.contains)
