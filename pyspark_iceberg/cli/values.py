@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import datetime
 from typing import Any
 
 from pyspark.sql.types import ArrayType, DataType, MapType, StructType, TimestampType
+
+from pyspark_iceberg.metadata.spark_source import utc
 
 
 def shown(value: Any, kind: DataType) -> Any:
@@ -18,24 +19,12 @@ def shown(value: Any, kind: DataType) -> Any:
     if value is None:
         return None
     if isinstance(kind, TimestampType):
-        return _utc(value)
+        return utc(value)
     if isinstance(kind, StructType):
         return {field.name: shown(element, field.dataType) for field, element in zip(kind.fields, value)}
     if isinstance(kind, ArrayType):
         return [shown(element, kind.elementType) for element in value]
     if isinstance(kind, MapType):
         is_time = isinstance(kind.keyType, TimestampType)
-        return {_utc(key) if is_time else key: shown(element, kind.valueType) for key, element in value.items()}
+        return {utc(key) if is_time else key: shown(element, kind.valueType) for key, element in value.items()}
     return value
-
-
-def _utc(time: datetime.datetime) -> datetime.datetime:
-    """Convert a timestamp of PySpark, which is in the local time zone of Python.
-
-    Python cannot convert times at the limits of its calendar, such as 0001-01-01. They stay local and without an
-    offset.
-    """
-    try:
-        return time.astimezone(datetime.timezone.utc)
-    except (OverflowError, ValueError):
-        return time

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import datetime
 import json
 from collections.abc import Mapping
@@ -45,10 +46,15 @@ def fields(specs: str) -> dict[int, list[PartitionField]]:
 
 
 def shown(transform: str, value: Any) -> Any:
-    """Return the partition value of a metadata table as it is shown: years, months and hours as text.
+    """Return the partition value of a metadata table as it is shown: years, months, hours and timestamps as text.
 
-    Metadata tables contain them as numbers from 1970. Days are dates there already.
+    Metadata tables contain years, months and hours as numbers from 1970. Days are dates there already. Binary values
+    are text in Base64.
     """
+    if isinstance(value, datetime.datetime):
+        return value.isoformat()
+    if isinstance(value, (bytes, bytearray)):
+        return base64.b64encode(value).decode("ascii")
     if not isinstance(value, int):
         return value
     if transform == "year":

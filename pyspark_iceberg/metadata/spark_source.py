@@ -6,6 +6,8 @@ import datetime
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from pyspark.sql.types import DataType, StructType, TimestampType
+
 from pyspark_iceberg.fields import Columns
 from pyspark_iceberg.metadata.model import FileInfo, ManifestInfo, RefInfo, SnapshotInfo, TableInfo
 from pyspark_iceberg.metadata.partitions import PartitionField, fields, shown
@@ -45,7 +47,7 @@ class SparkSource:
         """Return the snapshots, oldest first."""
         return [
             SnapshotInfo(
-                row["snapshot_id"], row["parent_id"], _utc(row["committed_at"]), row["operation"], row["summary"] or {}
+                row["snapshot_id"], row["parent_id"], utc(row["committed_at"]), row["operation"], row["summary"] or {}
             )
             for row in self._table.metadata("snapshots").orderBy("committed_at").collect()
         ]
@@ -69,8 +71,10 @@ class SparkSource:
             "readable_metrics",
         )
         specs = fields(self._table.describe_table().partition_specs)
-        found = rows.select(*[name for name in wanted if name in rows.columns]).collect()
-        return [_file(row, specs[row["spec_id"]]) for row in found]
+        selected = rows.select(*[name for name in wanted if name in rows.columns])
+        partition = next((f.dataType for f in selected.schema.fields if f.name == "partition"), None)
+        types = [f.dataType for f in partition.fields] if isinstance(partition, StructType) else []
+        return [_file(row, specs[row["spec_id"]], types) for row in selected.collect()]
 
     def manifests(self) -> list[ManifestInfo]:
         """Return the manifests of the current snapshot."""
@@ -85,16 +89,30 @@ def _live_files(row: Row) -> int:
     return (row[f"added_{kind}_files_count"] or 0) + (row[f"existing_{kind}_files_count"] or 0)
 
 
-def _utc(time: datetime.datetime) -> datetime.datetime:
-    """Convert a timestamp of PySpark, which is in the local time zone of Python."""
-    return time.astimezone(datetime.timezone.utc)
+def utc(time: datetime.datetime) -> datetime.datetime:
+    """Convert a timestamp of PySpark, which is in the local time zone of Python.
+
+    Python cannot convert times at the limits of its calendar, such as 0001-01-01. They stay local and without an
+    offset.
+    """
+    try:
+        return time.astimezone(datetime.timezone.utc)
+    except (OverflowError, ValueError):
+        return time
 
 
-def _file(row: Row, spec: Sequence[PartitionField]) -> FileInfo:
+def _partition_value(field: PartitionField, value: Any, kind: DataType) -> Any:
+    """Return a partition value of the column `partition`, which has the type `kind`, as it is shown."""
+    return shown(field.transform, utc(value) if value is not None and isinstance(kind, TimestampType) else value)
+
+
+def _file(row: Row, spec: Sequence[PartitionField], types: Sequence[DataType]) -> FileInfo:
     file_format = row["file_format"].lower()
     content = "deletion vector" if row["content"] == 1 and file_format == "puffin" else _CONTENT[row["content"]]
     partition = row["partition"] if "partition" in row.__fields__ else None
-    values = {} if partition is None else {f.name: shown(f.transform, partition[f.position]) for f in spec}
+    values = {}
+    if partition is not None:
+        values = {f.name: _partition_value(f, partition[f.position], types[f.position]) for f in spec}
     return FileInfo(
         content,
         row["file_path"],

@@ -176,6 +176,26 @@ def test_partitions_have_the_same_names_with_and_without_spark(
     assert {"at_month=2025-04, at_hour=2025-04-30-23", "at_month=1969-12, at_year=1969"} <= set(names[0])
 
 
+def test_identity_partitions_have_the_same_names_with_and_without_spark(
+    spark: SparkSession, table: str, warehouse: Path
+) -> None:
+    spark.sql(f"CREATE TABLE {table} (id int, utc timestamp, local timestamp_ntz, raw binary, day date) USING iceberg")
+    for column in ("utc", "local", "raw", "day"):
+        spark.sql(f"ALTER TABLE {table} ADD PARTITION FIELD {column}")
+    time = "2025-04-30 23:00:00.25"
+    spark.sql(
+        f"INSERT INTO {table} VALUES (1, NULL, NULL, NULL, NULL), (2, TIMESTAMP '{time} UTC', "
+        f"TIMESTAMP_NTZ '{time}', X'00FF', DATE '2025-04-30'), (3, TIMESTAMP '1969-12-31 23:00:00 UTC', "
+        "TIMESTAMP_NTZ '1969-12-31 23:00:00', X'', DATE '1969-12-31')"
+    )
+    source = pyiceberg_source.open_table(None, f"{warehouse}/{table.replace('.', '/')}")
+    names = [[p.label for p in facts.partitions] for facts in (collect(source), report.facts(Table(spark, table)))]
+    assert sorted(names[0]) == sorted(names[1])
+    assert (
+        "utc=2025-04-30T23:00:00.250000+00:00, local=2025-04-30T23:00:00.250000, raw=AP8=, day=2025-04-30" in names[0]
+    )
+
+
 @pytest.mark.parametrize("version", [1, 2])
 def test_files_have_the_values_of_partition_fields_that_were_dropped_and_added_again(
     spark: SparkSession, table: str, version: int
