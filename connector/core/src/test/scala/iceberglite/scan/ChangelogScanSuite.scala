@@ -24,7 +24,7 @@ import iceberglite.tree.ManifestCache
 class ChangelogScanSuite extends AnyFunSuite {
 
   /** The versions whose changelogs the fast tier checks. The suites of other trees check fewer of them. */
-  protected def versionsInFastTier: Set[FormatVersion] = Set(V1, V2, V3, V4)
+  protected def versionsInFastTier: Set[FormatVersion] = Set(V2, V3)
 
   private val formats = Vector(FileFormat.Parquet, FileFormat.Orc, FileFormat.Avro)
 

@@ -22,7 +22,7 @@ class RootPruningSuite extends PruningSuite {
 }
 class RootLimitedPlanSuite extends LimitedPlanSuite
 class RootChangelogScanSuite extends ChangelogScanSuite {
-  override protected def versionsInFastTier: Set[FormatVersion] = Set(FormatVersion.V3, FormatVersion.V4)
+  override protected def versionsInFastTier: Set[FormatVersion] = Set(FormatVersion.V4)
 }
 class RootIsolationSuite extends IsolationSuite
 class RootRowDeltaSuite extends RowDeltaSuite

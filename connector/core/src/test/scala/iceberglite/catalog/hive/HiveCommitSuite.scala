@@ -4,7 +4,7 @@ import java.util.Collections
 
 import org.apache.hadoop.hive.metastore.IMetaStoreClient
 import org.apache.hadoop.hive.metastore.api._
-import org.scalatest.tagobjects.Slow
+import org.scalatest.tags.Slow
 
 import iceberglite.catalog.CatalogFixture.Id
 import iceberglite.catalog.hive.ThriftProxy._
@@ -18,6 +18,7 @@ import iceberglite.table.TestTables._
 import iceberglite.table.action.{UpdateProperties, UpdateSchema}
 
 /** Tests the Metastore lock that a commit holds, and failures of calls to the Metastore. */
+@Slow
 class HiveCommitSuite extends HiveTests {
   private val other = TableIdentifier(Vector("db"), "u")
   private val Alter = "alter_table_with_environment_context"
@@ -84,7 +85,7 @@ class HiveCommitSuite extends HiveTests {
     assert(catalog.drop(Id, purge = false))
   }
 
-  onHive("the lock of a dead writer expires, and the next writer acquires the lock", Slow) { hive =>
+  onHive("the lock of a dead writer expires, and the next writer acquires the lock") { hive =>
     val table = hive.open().create(Id, unpartitioned())
     val deadWriter = HiveFixture.connect(Servers.hive.uri)
     lock(deadWriter)

@@ -65,7 +65,7 @@ final class ParquetFile(val path: String) {
     val toScala = CatalystTypeConverters.createToScalaConverter(SparkTypes.toSpark(scan.columns))
     val values = new FileValues(scan.specs, scan.metadataIds, scan.batchRows)
     val projections = new FileProjections(scan.columns, scan.mapping, values, "lite.db.t", VariantForm.Json)
-    val jobs = new ReadJobs(ParquetBatches.prepare(new Configuration()))
+    val jobs = new ReadJobs(ParquetBatches.prepare(new Configuration(defaults)))
     val settings = BatchSettings(columnar = true, scan.batchRows, offHeap = false)
     val batches = open(scan.task(wholeFile(path)), projections, jobs, settings)
     val rows = Seq.newBuilder[Row]
@@ -76,6 +76,13 @@ final class ParquetFile(val path: String) {
 }
 
 object ParquetFile {
+
+  /** Hadoop's defaults, loaded once, because loading them takes longer than reading a small file. */
+  private val defaults = {
+    val loaded = new Configuration()
+    loaded.size()
+    loaded
+  }
   private type Open = (FileTask, FileProjections, ReadJobs, BatchSettings) => FileBatches
 
   final case class Scan(
