@@ -4,6 +4,7 @@ import java.nio.file.Files
 
 import org.apache.hadoop.conf.Configuration
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import iceberglite.ChildJvm
 import iceberglite.catalog.CatalogFixture.Id
@@ -25,7 +26,7 @@ object CommitAndEnd {
 }
 
 class HintAtExitSuite extends AnyFunSuite {
-  test("the version hint is written even if the program ends immediately after its commit") {
+  test("the version hint is written even if the program ends immediately after its commit", Slow) {
     val warehouse = Files.createTempDirectory("hint-at-exit")
     val ended = ChildJvm.run(CommitAndEnd.getClass.getName, "256m", Seq(warehouse.toString))
     assert(ended.exitCode.contains(0), ended.output)

@@ -95,7 +95,7 @@ class S3CatalogSuite extends AnyFunSuite {
     }
   }
 
-  test("old metadata files, compressed or not, are deleted on S3 if the table property is set") {
+  test("old metadata files, compressed or not, are deleted on S3 if the table property is set", Slow) {
     for (codec <- Seq("none", "gzip")) withWarehouse() { (warehouse, io) =>
       val properties = Seq(
         "write.metadata.delete-after-commit.enabled" -> "true",

@@ -42,7 +42,7 @@ class VariantParserSuite extends AnyFunSuite {
     }
   }
 
-  test("a name that many objects have counts once for the size of a variant") {
+  test("a name that many objects have counts once for the size of a variant", Slow) {
     val text = Iterator.fill(700000)("""{"aaaaaaaaaaaaaaaaaaaa":1}""").mkString("[", ",", "]")
     assert(encoded(text).value.remaining < VariantEncoding.MaxSize)
   }

@@ -4,6 +4,7 @@ import java.nio.file.Files
 
 import org.apache.iceberg.DataFiles
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import iceberglite.conformance.MetadataRules
 import iceberglite.maintenance.{ComputeTableStatistics, PartitionStatisticsFiles}
@@ -37,7 +38,7 @@ class EncryptedStatisticsSuite extends AnyFunSuite with EncryptedTables {
 
   private def health(table: Table): StatisticsHealth = StatisticsHealth.of(table.metadata)
 
-  test("statistics are read if a server or an engine drops their key metadata", MetadataRules.encryptionKeys) {
+  test("statistics are read if a server or an engine drops their key metadata", MetadataRules.encryptionKeys, Slow) {
     val (table, file) = indexed()
     val dropped = withoutKeyMetadata(table)
     assert(BloomIndex.fileOf(dropped.metadata, None, 1).map(_.statisticsPath).contains(file.statisticsPath))

@@ -1,6 +1,7 @@
 package iceberglite.scan
 
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import iceberglite.spec.expr.{Expression, Term}
 import iceberglite.spec.expr.Expression.{AlwaysTrue, GreaterThan}
@@ -83,7 +84,7 @@ class StatsToKeepSuite extends AnyFunSuite {
     }
   }
 
-  test("a cluster sends fewer than 20 bytes per file for a plan of 100000 files without metrics") {
+  test("a cluster sends fewer than 20 bytes per file for a plan of 100000 files without metrics", Slow) {
     val t = tableOf(100000)
     val cluster = new CopyingCluster
     val keeps = StatsToKeep.Of(Set.empty)

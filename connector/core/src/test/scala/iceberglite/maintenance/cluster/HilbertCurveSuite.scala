@@ -5,6 +5,7 @@ import scala.util.Random
 import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
+import org.scalatest.tagobjects.Slow
 
 class HilbertCurveSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
@@ -93,7 +94,7 @@ class HilbertCurveSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("in each column, files in the order of the curve overlap less than 2.2 times as much as in an ideal grid") {
+  test("in each column, files along the curve overlap less than 2.2 times as much as in an ideal grid", Slow) {
     val random = new Random(7)
     for (columns <- 1 to 3; files <- Seq(4 << columns, 8 << columns, 500)) {
       val curve = HilbertCurve.ofColumns(columns)

@@ -147,7 +147,8 @@ class LongBacklogSuite extends AnyFunSuite {
     test(
       s"a stream reads the appended files in a backlog of $commits commits of all kinds with a heap of $heap, and no " +
         "metadata of skipped commits",
-      ManifestsOnly +: (if (commits > 2000) Seq(Slow) else Nil): _*
+      ManifestsOnly,
+      Slow
     ) {
       def of(kind: LongHistory.Kind): Vector[Int] = (1 to commits).filter(LongHistory.mixed(_) == kind).toVector
       val appends = of(LongHistory.Append)

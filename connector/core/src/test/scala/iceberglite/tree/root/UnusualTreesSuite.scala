@@ -1,6 +1,7 @@
 package iceberglite.tree.root
 
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import iceberglite.puffin.DeletionVector
 import iceberglite.spec.FormatVersion
@@ -196,7 +197,7 @@ class UnusualTreesSuite extends AnyFunSuite {
     assert(table.names == Set("c"))
   }
 
-  test("a table with 1,000 columns has the statistics of all of them, in the root and in a leaf") {
+  test("a table with 1,000 columns has the statistics of all of them, in the root and in a leaf", Slow) {
     val schema = Schema(0, (1 to 1000).map(i => NestedField.optional(i, s"c$i", LongType)).toVector)
     val metrics = MetricMaps(
       valueCounts = Some((1 to 1000).map(_ -> 10L).toMap),
