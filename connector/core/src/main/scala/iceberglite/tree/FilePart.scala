@@ -19,12 +19,13 @@ trait FilePart extends PartSummary with Serializable {
   /**
    * Reads the entries, including entries of deleted files, with all inherited values. Files of the same part and
    * partition share one [[iceberglite.spec.partition.PartitionTuple]] by reference, so that values that are derived
-   * from the tuple are computed once. The entries are not cached; [[SnapshotFiles.entries]] returns cached entries.
+   * from the tuple are computed once. The entries are not cached; [[SnapshotFiles.entries]] returns cached entries. The
+   * file of a long part is open until the iterator ends; see [[CloseableIterator]].
    *
    * @throws iceberglite.spec.IcebergError.UnreadableFile if the file is missing or damaged; the iterator may also throw
    *   this error
    */
-  def entries(io: FileIO): Iterator[ManifestEntry]
+  def entries(io: FileIO): CloseableIterator[ManifestEntry]
 
   /**
    * Writes a copy of the part. The entries do not change, except their `data_file`, which [[TreeCopy.file]] returns.

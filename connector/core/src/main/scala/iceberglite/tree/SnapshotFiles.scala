@@ -16,7 +16,7 @@ trait SnapshotFiles {
   def parts: Vector[FilePart]
 
   /** Returns the entries of a part of this tree, from the cache if possible; see [[FilePart.entries]]. */
-  def entries(part: FilePart): Iterator[ManifestEntry]
+  def entries(part: FilePart): CloseableIterator[ManifestEntry]
 
   /** Returns the parts that record changes of this snapshot. These parts may also list files that were carried over. */
   def changedParts: Vector[FilePart] = partsWrittenBy(_ == snapshot.snapshotId)

@@ -23,7 +23,7 @@ final private class ToyFiles(override val snapshot: Snapshot, table: TreeTable) 
       ToyPart(path, kind, table.specs, Some(live.size.toLong), newest, oldest, statistics)
     }
   }
-  override def entries(part: FilePart): Iterator[ManifestEntry] = part.entries(table.io)
+  override def entries(part: FilePart): CloseableIterator[ManifestEntry] = part.entries(table.io)
   override def reachable(seen: SeenParts): Reachable = {
     def unseen(part: ToyPart) = entries(part).map(ToyPart.key).filter(seen.add).toSet
     Reachable(Vector(path), parts.map(part => part.copy(selectedKeys = Some(unseen(part)))))
@@ -54,9 +54,9 @@ final private case class ToyPart(
   override def recordCount: Long = ContentFile.UnknownRecords
   override def partitions: Option[Vector[FieldSummary]] = None
 
-  override def entries(io: FileIO): Iterator[ManifestEntry] = {
+  override def entries(io: FileIO): CloseableIterator[ManifestEntry] = {
     val shared = new SharedTuples
-    ToyPart.read(io, path, specs).iterator.filter(ToyPart.kindOf(_) == kind)
+    CloseableIterator.of(ToyPart.read(io, path, specs).iterator).filter(ToyPart.kindOf(_) == kind)
       .filter(e => selectedKeys.forall(_.contains(ToyPart.key(e)))).map(shared.share)
   }
   override private[tree] def cacheKey(io: FileIO): PartKey = PartKey(io, path, length, Tuple1(id))

@@ -6,6 +6,7 @@ import iceberglite.spec.file.EntryStatus.{Added, Deleted, Existing}
 import iceberglite.spec.metadata.{Snapshot, SummaryKey}
 import iceberglite.storage.FileIO
 import iceberglite.tree.{
+  CloseableIterator,
   EntryCodec,
   FileChanges,
   FilePart,
@@ -83,8 +84,9 @@ final private[iceberglite] class ManifestListFiles(
 
   override def parts: Vector[FilePart] = manifestParts
 
-  override def entries(part: FilePart): Iterator[ManifestEntry] = table.reading {
-    if (cache.canCache(part)) cache.entriesOf(part.cacheKey(io))(part.entries(io).toArray).iterator
+  override def entries(part: FilePart): CloseableIterator[ManifestEntry] = table.reading {
+    if (cache.canCache(part))
+      CloseableIterator.of(cache.entriesOf(part.cacheKey(io))(part.entries(io).toArray).iterator)
     else part.entries(io)
   }
 

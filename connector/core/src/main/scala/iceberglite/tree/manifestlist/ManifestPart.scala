@@ -4,7 +4,7 @@ import iceberglite.encryption.FileKey
 import iceberglite.spec.file.{FieldSummary, ManifestContent, ManifestEntry, ManifestFile, Metrics}
 import iceberglite.spec.partition.PartitionSpec
 import iceberglite.storage.FileIO
-import iceberglite.tree.{FilePart, PartKey, PartitionSpecs, TreeCopy, TreeTable}
+import iceberglite.tree.{CloseableIterator, FilePart, PartKey, PartitionSpecs, TreeCopy, TreeTable}
 
 /**
  * A manifest as a part of a metadata tree.
@@ -42,7 +42,7 @@ final private[iceberglite] class ManifestPart private (
   /** Whether the manifest is a Parquet file, which Apache Iceberg 1.12 writes for tables of version 4. */
   def isColumnar: Boolean = ColumnarManifests.isColumnar(path)
 
-  override def entries(io: FileIO): Iterator[ManifestEntry] =
+  override def entries(io: FileIO): CloseableIterator[ManifestEntry] =
     Manifests.read(io, manifest, key, specs.byId, specs.sources)
 
   override def copyTo(table: TreeTable, copy: TreeCopy): Long = new ManifestListCopy(table, copy).writeManifest(this)

@@ -22,6 +22,7 @@ import iceberglite.spec.partition.PartitionSpec
 import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.Type.StructType
 import iceberglite.storage.{EncryptedFileIO, FileIO, FileSink, ReadBounds}
+import iceberglite.tree.CloseableIterator
 
 /** Reads and writes manifest files (spec: "Manifests"). */
 object Manifests {
@@ -69,7 +70,7 @@ object Manifests {
       manifest: ManifestFile,
       specs: Map[Int, PartitionSpec],
       schema: Schema
-  ): Iterator[ManifestEntry] = read(io, manifest, keyOf(manifest), specs, schema)
+  ): CloseableIterator[ManifestEntry] = read(io, manifest, keyOf(manifest), specs, schema)
 
   /** Returns the key of a manifest; absent if it is not encrypted. */
   private[manifestlist] def keyOf(manifest: ManifestFile): Option[FileKey] =
@@ -81,7 +82,7 @@ object Manifests {
       key: Option[FileKey],
       specs: Map[Int, PartitionSpec],
       schema: Schema
-  ): Iterator[ManifestEntry] = {
+  ): CloseableIterator[ManifestEntry] = {
     val plain = key.fold(io)(EncryptedFileIO(io, manifest.path, _))
     // The length of an encrypted manifest in the manifest list includes the tags of its blocks. The key of the manifest
     // contains its exact length.
@@ -90,9 +91,13 @@ object Manifests {
       manifest.partitionSpecId,
       throw InvalidMetadata(manifest.path, "$", s"The table has no partition spec ${manifest.partitionSpecId}")
     )
-    if (ColumnarManifests.isColumnar(manifest.path))
+    if (ColumnarManifests.isColumnar(manifest.path)) CloseableIterator.of(
       guard(manifest.path)(ColumnarManifests.read(plain, manifest, spec.partitionType(schema))).iterator
-    else new GuardedEntries(guard(manifest.path)(open(plain, manifest)), listed, spec, schema)
+    )
+    else {
+      val file = guard(manifest.path)(open(plain, manifest))
+      CloseableIterator.of(new GuardedEntries(file, listed, spec, schema), file)
+    }
   }
 
   /**

@@ -3,7 +3,7 @@ package iceberglite.tree.root
 import iceberglite.encryption.FileKey
 import iceberglite.spec.file._
 import iceberglite.storage.{EncryptedFileIO, FileIO}
-import iceberglite.tree.{FilePart, PartKey, PartitionSpecs, SharedTuples}
+import iceberglite.tree.{CloseableIterator, FilePart, PartKey, PartitionSpecs, SharedTuples}
 
 /**
  * A part of a metadata tree whose files are listed by the root manifest itself and not by a leaf manifest. The files
@@ -42,9 +42,9 @@ final private[root] class InlinePart(
   override lazy val metrics: Metrics = summary.covered
     .fold(Metrics.Empty)(new AggregatedMetrics(_, columns.keyIds(specId), columns))
 
-  override def entries(io: FileIO): Iterator[ManifestEntry] = RootManifests.guard(path) {
+  override def entries(io: FileIO): CloseableIterator[ManifestEntry] = RootManifests.guard(path) {
     val all = if (loaded.isDefined) pairs else converted(read(io))
-    all.iterator.map(_._2).filter(e => selected.forall(_(InlinePart.selectionKey(e))))
+    CloseableIterator.of(all.iterator.map(_._2).filter(e => selected.forall(_(InlinePart.selectionKey(e)))))
   }
 
   /** The loaded entries, each as an entry of version 4 and as a [[ManifestEntry]]. */

@@ -2,7 +2,7 @@ package iceberglite.tree.root
 
 import iceberglite.spec.file.{EntryStatus, ManifestEntry}
 import iceberglite.spec.types.Literal
-import iceberglite.tree.{TreeTable, TreeViolation}
+import iceberglite.tree.{CloseableIterator, TreeTable, TreeViolation}
 
 /**
  * Checks the rules (see [[TreeInvariants]]) about a leaf manifest and the files that it lists.
@@ -63,7 +63,7 @@ final private[root] class LeafInvariants(
   }
 
   /** Returns all entries of the leaf, each as an entry of version 4 and as a [[ManifestEntry]]. */
-  private def entries: Iterator[(ContentEntry, ManifestEntry)] =
+  private def entries: CloseableIterator[(ContentEntry, ManifestEntry)] =
     if (leaf.isColumnar) leaf.storedEntries(table.io).map(e => e -> converter.toEntry(e))
     else leaf.allEntries(table.io).map { e =>
       val converted = converter.toContent(e)

@@ -6,7 +6,7 @@ import iceberglite.encryption.FileKey
 import iceberglite.puffin.DeletionVector
 import iceberglite.spec.file._
 import iceberglite.storage.{EncryptedFileIO, FileIO}
-import iceberglite.tree.{FilePart, PartKey, PartitionSpecs, SharedTuples, TreeCopy, TreeTable}
+import iceberglite.tree.{CloseableIterator, FilePart, PartKey, PartitionSpecs, SharedTuples, TreeCopy, TreeTable}
 import iceberglite.tree.manifestlist.{ManifestPart, Manifests, RowIdAssigner}
 
 /**
@@ -89,7 +89,7 @@ final private[root] class LeafPart(
   override lazy val partitions: Option[Vector[FieldSummary]] = PartitionSummaries.of(leaf.specId, leaf.stats, columns)
   override lazy val metrics: Metrics = columns.metrics(leaf.stats)
 
-  override def entries(io: FileIO): Iterator[ManifestEntry] = listed(allEntries(io))
+  override def entries(io: FileIO): CloseableIterator[ManifestEntry] = listed(allEntries(io))
 
   /** Whether the manifest has the columns of version 4. */
   def isColumnar: Boolean = leaf.format != FileFormat.Avro
@@ -110,11 +110,11 @@ final private[root] class LeafPart(
    *
    * @param entries all entries of the file; see [[allEntries]]
    */
-  def positioned(entries: Iterator[ManifestEntry]): Iterator[(Long, ManifestEntry)] =
+  def positioned(entries: CloseableIterator[ManifestEntry]): CloseableIterator[(Long, ManifestEntry)] =
     entries.zipWithIndex.collect { case (e, i) if lists(i.toLong) => i.toLong -> e }
 
   /** Returns the entries that the part lists. @param entries all entries of the file; see [[allEntries]] */
-  def listed(entries: Iterator[ManifestEntry]): Iterator[ManifestEntry] =
+  def listed(entries: CloseableIterator[ManifestEntry]): CloseableIterator[ManifestEntry] =
     if (removed.isEmpty && chosen.isEmpty) entries
     else {
       var position = -1L
@@ -128,14 +128,14 @@ final private[root] class LeafPart(
     !vector.isDeleted(position) && selected.forall(_.isDeleted(position))
 
   /** Reads the entries at the given positions, even if the deletion vector removes them. */
-  def entriesAt(io: FileIO, positions: DeletionVector): Iterator[ManifestEntry] =
+  def entriesAt(io: FileIO, positions: DeletionVector): CloseableIterator[ManifestEntry] =
     allEntries(io).zipWithIndex.collect { case (e, i) if positions.isDeleted(i.toLong) => e }
 
   /**
    * Reads all entries of the file, including those that the deletion vector removes, with their inherited values. Row
    * ids are assigned before entries are dropped, because the first row id of a file depends on all files before it.
    */
-  def allEntries(io: FileIO): Iterator[ManifestEntry] = leaf.format match {
+  def allEntries(io: FileIO): CloseableIterator[ManifestEntry] = leaf.format match {
     case FileFormat.Avro =>
       val shared = new SharedTuples
       Manifests.read(io, LeafUpgrade.manifest(leaf, stats), key, specs.byId, specs.sources).map(shared.share)
@@ -147,7 +147,7 @@ final private[root] class LeafPart(
    * one of the entries is used, because the statistics of a column are decoded when they are first requested.
    * Otherwise, all statistics are decoded, and only the current entry is in memory.
    */
-  private def readLeaf(io: FileIO): Iterator[ManifestEntry] = {
+  private def readLeaf(io: FileIO): CloseableIterator[ManifestEntry] = {
     val files = new EntryFiles(columns)
     val partitions = new files.Partitions
     val rowIds = new RowIdAssigner(leaf.firstRowId)
@@ -180,7 +180,7 @@ final private[root] class LeafPart(
   }
 
   /** Reads the same entries as [[contents]], one after the other. Inherited values are not filled in. */
-  def storedEntries(io: FileIO): Iterator[ContentEntry] =
+  def storedEntries(io: FileIO): CloseableIterator[ContentEntry] =
     RootManifests.stream(plain(io), path, columns, length, checkKind)(counted)
 
   private def checkKind(kind: ManifestKind): Unit = {

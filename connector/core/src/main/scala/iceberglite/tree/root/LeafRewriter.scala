@@ -6,7 +6,7 @@ import iceberglite.spec.file.EntryStatus.Existing
 import iceberglite.spec.file.{ManifestContent, ManifestEntry}
 import iceberglite.spec.partition.PartitionTuple
 import iceberglite.spec.property.TableProperty
-import iceberglite.tree.{EntrySizeEstimates, FilePart, ManifestRewrite, TreeTable}
+import iceberglite.tree.{CloseableIterator, EntrySizeEstimates, FilePart, ManifestRewrite, TreeTable}
 
 /**
  * The result of a rewrite of chosen leaf manifests, and of files that the root manifest lists itself.
@@ -39,14 +39,15 @@ final private[root] case class RewrittenLeaves(
  */
 final private[root] class LeafRewriter(
     table: TreeTable,
-    read: LeafPart => Iterator[ManifestEntry],
+    read: LeafPart => CloseableIterator[ManifestEntry],
     write: Vector[ManifestEntry] => Vector[ContentEntry],
     isMovable: LeafPart => Boolean,
     maxHeapBytes: Long
 ) {
 
   /** A part of the parent's tree with its live entries. */
-  private case class Source(part: FilePart, live: () => Iterator[ManifestEntry]) {
+  private case class Source(part: FilePart, entries: () => CloseableIterator[ManifestEntry]) {
+    def live: CloseableIterator[ManifestEntry] = entries().filter(_.isLive)
     def group: (ManifestContent, Int) = (part.content, part.specId)
   }
 
@@ -66,8 +67,8 @@ final private[root] class LeafRewriter(
       earlier: Option[RewrittenLeaves]
   ): Option[RewrittenLeaves] = earlier.filter(isReusable(_, leaves, inline)).orElse {
     val (movable, others) = divide(leaves, earlier)
-    val sources = movable.map(leaf => Source(leaf, () => read(leaf).filter(_.isLive))) ++
-      inline.filter(_.hasLiveFiles).map(part => Source(part, () => part.pairs.iterator.map(_._2).filter(_.isLive)))
+    val sources = movable.map(leaf => Source(leaf, () => read(leaf))) ++ inline.filter(_.hasLiveFiles)
+      .map(part => Source(part, () => CloseableIterator.of(part.pairs.iterator.map(_._2))))
     val chosen = by.choose(sources.map(_.part)).map(_.id).toSet
     val replaced = sources.filter(source => chosen(source.part.id))
     if (replaced.isEmpty) None else Some(rewriteAll(replaced, others, by))
@@ -111,7 +112,7 @@ final private[root] class LeafRewriter(
   private def writeGroup(group: Vector[Source], by: ManifestRewrite): Vector[ContentEntry] = {
     val order = by.order(table.specs.of(group.head.part))
     val heapBytes = group.iterator.map(source => EntrySizeEstimates.maxDecodedBytes(source.part)).sum
-    if (heapBytes <= maxHeapBytes) writeSorted(table.pool.map(group)(_.live().toVector).flatten, order)
+    if (heapBytes <= maxHeapBytes) writeSorted(table.pool.map(group)(_.live.toVector).flatten, order)
     else writeRanges(group, order, heapBytes)
   }
 
@@ -133,7 +134,7 @@ final private[root] class LeafRewriter(
   ): Vector[ContentEntry] = {
     val counted = group.map { source =>
       val counts = mutable.Map.empty[PartitionTuple, Long].withDefaultValue(0L)
-      source.live().foreach(e => counts(e.file.partition) += 1)
+      source.live.foreach(e => counts(e.file.partition) += 1)
       source -> counts.toMap
     }
     val counts = counted.flatMap(_._2.toVector).groupBy(_._1).toVector
@@ -142,14 +143,38 @@ final private[root] class LeafRewriter(
       .min(Int.MaxValue.toLong).toInt
     LeafRewriter.ranges(counts, maxEntries).flatMap { range =>
       val containing = counted.filter(_._2.keysIterator.exists(range)).map(_._1)
-      containing.iterator.flatMap(_.live()).filter(e => range(e.file.partition)).map(LeafRewriter.detached)
-        .grouped(maxEntries)
-        .flatMap(batch => writeSorted(batch.toVector, order)).toVector
+      val batches = new LeafRewriter.Batches(maxEntries, writeSorted(_, order))
+      containing.foreach(_.live.filter(e => range(e.file.partition)).consume(_.foreach(batches.add)))
+      batches.result()
     }
   }
 }
 
 private[root] object LeafRewriter {
+
+  /** Writes entries in batches of the given size, the last of which may have fewer entries. */
+  final private class Batches(size: Int, write: Vector[ManifestEntry] => Vector[ContentEntry]) {
+    private val batch = Vector.newBuilder[ManifestEntry]
+    private val written = Vector.newBuilder[ContentEntry]
+    private var count = 0
+
+    def add(e: ManifestEntry): Unit = {
+      batch += detached(e)
+      count += 1
+      if (count == size) writeBatch()
+    }
+
+    def result(): Vector[ContentEntry] = {
+      writeBatch()
+      written.result()
+    }
+
+    private def writeBatch(): Unit = {
+      written ++= write(batch.result())
+      batch.clear()
+      count = 0
+    }
+  }
 
   /** Identifies the entries of a leaf: the leaf with its deletion vector, and its first row id. */
   private def version(leaf: LeafPart): (String, Option[Long]) = (leaf.id, leaf.leaf.firstRowId)

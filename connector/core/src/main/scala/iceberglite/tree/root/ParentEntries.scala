@@ -2,7 +2,7 @@ package iceberglite.tree.root
 
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.file.{EntryStatus, ManifestContent, ManifestEntry, ManifestFile}
-import iceberglite.tree.{SnapshotFiles, TreeTable}
+import iceberglite.tree.{CloseableIterator, SnapshotFiles, TreeTable}
 import iceberglite.tree.manifestlist.{AddedFileCheck, ManifestCounts, ManifestListFiles, ManifestPart}
 
 /**
@@ -19,11 +19,12 @@ final private[root] case class ParentEntries(
     leaves: Vector[LeafPart],
     inline: Vector[InlinePart],
     vectors: Map[String, LeafVectors],
-    read: LeafPart => Iterator[(Long, ManifestEntry)]
+    read: LeafPart => CloseableIterator[(Long, ManifestEntry)]
 )
 
 private[root] object ParentEntries {
-  private val Empty = ParentEntries(Vector.empty, Vector.empty, Vector.empty, Map.empty, _ => Iterator.empty)
+  private val Empty =
+    ParentEntries(Vector.empty, Vector.empty, Vector.empty, Map.empty, _ => CloseableIterator.of(Iterator.empty))
 
   /**
    * Returns the entries of the parent. If the parent has a manifest list, its manifests with live files become leaves
@@ -78,7 +79,7 @@ private[root] object ParentEntries {
     val counted = table.pool.map(parts) { part =>
       val m = part.manifest
       if (needsRowIds(m)) list.entries(part).filter(e => e.isLive && e.file.firstRowId.isEmpty)
-        .foreach(e => AddedFileCheck.checkExisting(e.file))
+        .consume(_.foreach(e => AddedFileCheck.checkExisting(e.file)))
       if (ManifestCounts.hasCounts(m)) m else ManifestCounts.withCounts(m, list.entries(part))
     }
     val entries = counted.map(m => LeafUpgrade.entry(withRowIds(m, rowIds), columns))

@@ -3,7 +3,7 @@ package iceberglite.tree.root
 import iceberglite.puffin.DeletionVector
 import iceberglite.spec.file.{EntryStatus, FieldSummary, ManifestContent, ManifestEntry, Metrics}
 import iceberglite.storage.FileIO
-import iceberglite.tree.{FilePart, PartKey, TreeCopy, TreeTable}
+import iceberglite.tree.{CloseableIterator, FilePart, PartKey, TreeCopy, TreeTable}
 
 /**
  * The entries that a snapshot removed from a leaf manifest, with the status `deleted` and the id of the snapshot. The
@@ -26,7 +26,7 @@ final private[root] class RemovedPart(leaf: LeafPart, positions: Array[Byte], sn
   override def partitions: Option[Vector[FieldSummary]] = leaf.partitions
   override def metrics: Metrics = leaf.metrics
 
-  override def entries(io: FileIO): Iterator[ManifestEntry] =
+  override def entries(io: FileIO): CloseableIterator[ManifestEntry] =
     leaf.entriesAt(io, removed).filter(_.isLive)
       .map(_.copy(status = EntryStatus.Deleted, snapshotId = Some(snapshotId)))
 

@@ -123,21 +123,22 @@ final private[root] class RootFiles(
 
   override lazy val parts: Vector[FilePart] = leaves ++ inline
 
-  override def entries(part: FilePart): Iterator[ManifestEntry] = part match {
+  override def entries(part: FilePart): CloseableIterator[ManifestEntry] = part match {
     case leaf: LeafPart => leaf.listed(allEntries(leaf))
     // The entries of the root are already in memory. The removed entries of a leaf are read without the cache.
     case other => table.reading(other.entries(io))
   }
 
   /** Returns the entries that a leaf lists, with their positions in the file. */
-  def positioned(leaf: LeafPart): Iterator[(Long, ManifestEntry)] = leaf.positioned(allEntries(leaf))
+  def positioned(leaf: LeafPart): CloseableIterator[(Long, ManifestEntry)] = leaf.positioned(allEntries(leaf))
 
   /**
    * Returns all entries of a leaf. If they fit into the cache, they are cached together, so that snapshots with
    * different deletion vectors share them.
    */
-  def allEntries(leaf: LeafPart): Iterator[ManifestEntry] = table.reading {
-    if (cache.canCache(leaf.whole)) cache.entriesOf(leaf.cacheKey(io))(leaf.allEntries(io).toArray).iterator
+  def allEntries(leaf: LeafPart): CloseableIterator[ManifestEntry] = table.reading {
+    if (cache.canCache(leaf.whole))
+      CloseableIterator.of(cache.entriesOf(leaf.cacheKey(io))(leaf.allEntries(io).toArray).iterator)
     else leaf.allEntries(io)
   }
 

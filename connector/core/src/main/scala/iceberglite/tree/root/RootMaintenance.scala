@@ -2,7 +2,7 @@ package iceberglite.tree.root
 
 import iceberglite.spec.file.EntryStatus.Existing
 import iceberglite.spec.file.{Content, ContentFile, ManifestContent, ManifestEntry}
-import iceberglite.tree.{ManifestRewrite, TreeTable}
+import iceberglite.tree.{CloseableIterator, ManifestRewrite, TreeTable}
 
 /**
  * Limits the size of a root manifest and the number of its leaf manifests. Only entries that the commit carries over
@@ -16,7 +16,7 @@ final private[root] class RootMaintenance(
     columns: StatsColumns,
     leaves: LeafManifestWriter,
     limits: RootLimits,
-    read: LeafPart => Iterator[ManifestEntry]
+    read: LeafPart => CloseableIterator[ManifestEntry]
 ) {
   private val files = new EntryFiles(columns)
 
@@ -94,12 +94,9 @@ final private[root] class RootMaintenance(
    */
   private def isRewritable(leaf: LeafPart): Boolean = leaf.isColumnar || leaf.content == ManifestContent.Data
 
-  /**
-   * Returns whether a rewrite of manifests may rewrite the leaf. Reads the delete manifests in Avro to the end, because
-   * the file of a long manifest is open until then.
-   */
+  /** Returns whether a rewrite of manifests may rewrite the leaf. Reads the delete manifests in Avro. */
   private def isMovable(leaf: LeafPart): Boolean = isRewritable(leaf) ||
-    table.reading(read(leaf).count(e => e.isLive && isPositionDeleteFile(e.file))) == 0
+    !table.reading(read(leaf).consume(_.exists(e => e.isLive && isPositionDeleteFile(e.file))))
 
   private def isPositionDeleteFile(file: ContentFile): Boolean =
     file.content == Content.PositionDeletes && !file.isDeletionVector

@@ -1,7 +1,5 @@
 package iceberglite.tree.root
 
-import java.io.Closeable
-
 import iceberglite.avro.AvroFault
 import iceberglite.data.{DataSource, Record}
 import iceberglite.data.parquet.ParquetMetadataFiles
@@ -10,6 +8,7 @@ import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError.{UnreadableFile, ValidationFailed}
 import iceberglite.spec.schema.Schema
 import iceberglite.storage.FileIO
+import iceberglite.tree.CloseableIterator
 
 /**
  * Reads and writes the manifests of version 4: the root and the leaves of a metadata tree. All of them are Parquet
@@ -75,8 +74,7 @@ private[root] object RootManifests {
   }
 
   /**
-   * Reads the entries of a manifest one after the other, without inherited values. The file is closed when the iterator
-   * ends or throws an exception.
+   * Reads the entries of a manifest one after the other, without inherited values.
    *
    * @param length the length of the file in bytes, which may be inexact; 0 if it is not known
    * @param check checks the kind of the manifest; throws [[EntryFault]] if it is wrong
@@ -86,7 +84,7 @@ private[root] object RootManifests {
    */
   def stream[A](io: FileIO, path: String, columns: StatsColumns, length: Long, check: ManifestKind => Unit)(
       convert: Iterator[ContentEntry] => Iterator[A]
-  ): Iterator[A] = guard(path) {
+  ): CloseableIterator[A] = guard(path) {
     val (struct, rows) = open(DataSource(io, path, length), columns)
     convertAll(path, struct, rows, check)(convert)
   }
@@ -94,7 +92,7 @@ private[root] object RootManifests {
   /** Reads the entries of a manifest whose bytes are in memory. Otherwise like the method above. */
   def stream[A](path: String, file: LoadedFile, columns: StatsColumns, check: ManifestKind => Unit)(
       convert: Iterator[ContentEntry] => Iterator[A]
-  ): Iterator[A] = guard(path) {
+  ): CloseableIterator[A] = guard(path) {
     val struct = columns.in(file.types).entryStruct
     convertAll(path, struct, file.open(struct.structType), check)(convert)
   }
@@ -112,11 +110,16 @@ private[root] object RootManifests {
 
   private def convertAll[A](path: String, struct: EntryStruct, rows: MetadataRecords, check: ManifestKind => Unit)(
       convert: Iterator[ContentEntry] => Iterator[A]
-  ): Iterator[A] = closingOnFailure(rows) {
-    val kind = kindOf(rows.keyValues)
-    check(kind)
-    new OpenEntries(path, rows, convert(rows.map(entryOf(struct, kind, _))))
-  }
+  ): CloseableIterator[A] =
+    try {
+      val kind = kindOf(rows.keyValues)
+      check(kind)
+      CloseableIterator.of(new GuardedEntries(path, convert(rows.map(entryOf(struct, kind, _)))), rows)
+    } catch {
+      case e: Throwable =>
+        rows.close()
+        throw e
+    }
 
   /**
    * Reads the bytes of a manifest; absent if it is too long or if its length is not known.
@@ -127,26 +130,11 @@ private[root] object RootManifests {
     Some(DataSource(io, path, length)).filter(ParquetMetadataFiles.isShort).map(ParquetMetadataFiles.load)
   }
 
-  /** Entries that are read from an open file. */
-  final private class OpenEntries[A](path: String, file: Closeable, entries: Iterator[A]) extends Iterator[A] {
-    private var isOpen = true
-
-    override def hasNext: Boolean = isOpen && closingOnFailure(file) {
-      isOpen = guard(path)(entries.hasNext)
-      if (!isOpen) file.close()
-      isOpen
-    }
-
-    override def next(): A = closingOnFailure(file)(guard(path)(entries.next()))
+  /** Iterates over the entries of a file. Errors name the file. */
+  final private class GuardedEntries[A](path: String, entries: Iterator[A]) extends Iterator[A] {
+    override def hasNext: Boolean = guard(path)(entries.hasNext)
+    override def next(): A = guard(path)(entries.next())
   }
-
-  private def closingOnFailure[A](file: Closeable)(body: => A): A =
-    try body
-    catch {
-      case e: Throwable =>
-        file.close()
-        throw e
-    }
 
   private def entryOf(struct: EntryStruct, kind: ManifestKind, row: Record): ContentEntry = {
     val entry = struct.fromRecord(row)

@@ -11,7 +11,7 @@ import iceberglite.spec.file.{ContentFile, FileFormat, Metrics}
 import iceberglite.spec.file.EntryStatus.Existing
 import iceberglite.spec.property.Version4Property
 import iceberglite.table.action.RewriteManifests
-import iceberglite.tree.{FileChanges, ParallelWriter, SeenParts, TestTable}
+import iceberglite.tree.{CloseableIterator, FileChanges, ParallelWriter, SeenParts, TestTable}
 import iceberglite.tree.manifestlist.ManifestSamples
 
 /** Tests when commits to a [[RootTree]] move files from the root to leaves, and when they merge or rewrite leaves. */
@@ -111,7 +111,8 @@ class RootMaintenanceSuite extends AnyFunSuite {
     val (tree, columns) = (table.testTable.tree, RootSamples.columnsOf(table.testTable.metadata))
     val output = new ParallelWriter(table.io, "mem:/t/metadata", tree.pool)
     val leaves = new LeafManifestWriter(table.testTable.header(), columns, output, () => None)
-    val maintenance = new RootMaintenance(tree, columns, leaves, RootLimits(), _ => Iterator.empty)
+    val maintenance =
+      new RootMaintenance(tree, columns, leaves, RootLimits(), _ => CloseableIterator.of(Iterator.empty))
     assert(sparse.size == 1 && maintenance.rewrite(table.root, sparse).isEmpty && output.paths.isEmpty)
   }
 
