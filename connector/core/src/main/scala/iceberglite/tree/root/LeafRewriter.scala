@@ -12,7 +12,7 @@ import iceberglite.tree.{CloseableIterator, EntrySizeEstimates, FilePart, Manife
  * The result of a rewrite of chosen leaf manifests, and of files that the root manifest lists itself.
  *
  * @param replaced the ids of the replaced leaves (see [[LeafPart.id]]), with their first row ids
- * @param kept the ids of the leaves, with their first row ids, that could not be replaced
+ * @param movable for each leaf that the commit does not change, by its id and first row id, whether it can be replaced
  * @param moved the keys of the files that the root listed itself, and that a new leaf lists; see [[InlinePart.key]]
  * @param parts the number of the replaced parts of the tree
  * @param groups for the path of each replaced leaf, the path of the new leaf that lists all of its files; `None` if the
@@ -21,7 +21,7 @@ import iceberglite.tree.{CloseableIterator, EntrySizeEstimates, FilePart, Manife
  */
 final private[root] case class RewrittenLeaves(
     replaced: Set[(String, Option[Long])],
-    kept: Set[(String, Option[Long])],
+    movable: Map[(String, Option[Long]), Boolean],
     moved: Set[String],
     parts: Int,
     groups: Map[String, Option[String]],
@@ -57,8 +57,7 @@ final private[root] class LeafRewriter(
    * @param leaves the leaves that the commit does not change
    * @param inline the files that the parent's root lists itself, and that the commit carries over
    * @param earlier the result of an earlier attempt, which is reused if the parent still has everything that it
-   *   replaced. Otherwise, leaves that the earlier attempt has replaced, or could not replace, are not checked with
-   *   `isMovable` again
+   *   replaced. Otherwise, leaves that the earlier attempt has checked with `isMovable` are not checked again
    */
   def rewrite(
       leaves: Vector[LeafPart],
@@ -66,33 +65,35 @@ final private[root] class LeafRewriter(
       by: ManifestRewrite,
       earlier: Option[RewrittenLeaves]
   ): Option[RewrittenLeaves] = earlier.filter(isReusable(_, leaves, inline)).orElse {
-    val (movable, others) = divide(leaves, earlier)
-    val sources = movable.map(leaf => Source(leaf, () => read(leaf))) ++ inline.filter(_.hasLiveFiles)
+    val movable = check(leaves, earlier)
+    val inLeaves = leaves.collect { case leaf if movable(LeafRewriter.version(leaf)) => Source(leaf, () => read(leaf)) }
+    val inRoot = inline.filter(_.hasLiveFiles)
       .map(part => Source(part, () => CloseableIterator.of(part.pairs.iterator.map(_._2))))
+    val sources = inLeaves ++ inRoot
     val chosen = by.choose(sources.map(_.part)).map(_.id).toSet
     val replaced = sources.filter(source => chosen(source.part.id))
-    if (replaced.isEmpty) None else Some(rewriteAll(replaced, others, by))
+    if (replaced.isEmpty) None else Some(rewriteAll(replaced, movable, by))
   }
 
-  /** Returns the leaves that can be replaced, and the other leaves. */
-  private def divide(
+  /** Returns whether each leaf can be replaced. */
+  private def check(
       leaves: Vector[LeafPart],
       earlier: Option[RewrittenLeaves]
-  ): (Vector[LeafPart], Vector[LeafPart]) = {
-    val checked = table.pool.map(leaves) { leaf =>
-      val version = LeafRewriter.version(leaf)
-      leaf -> (earlier.exists(_.replaced(version)) || !earlier.exists(_.kept(version)) && isMovable(leaf))
-    }
-    val (movable, others) = checked.partition(_._2)
-    (movable.map(_._1), others.map(_._1))
-  }
+  ): Map[(String, Option[Long]), Boolean] = table.pool.map(leaves) { leaf =>
+    val version = LeafRewriter.version(leaf)
+    version -> earlier.flatMap(_.movable.get(version)).getOrElse(isMovable(leaf))
+  }.toMap
 
   private def isReusable(earlier: RewrittenLeaves, leaves: Vector[LeafPart], inline: Vector[InlinePart]): Boolean = {
     val listed = leaves.map(LeafRewriter.version).toSet
     earlier.replaced.subsetOf(listed) && earlier.moved.subsetOf(inline.flatMap(LeafRewriter.keysOf).toSet)
   }
 
-  private def rewriteAll(replaced: Vector[Source], others: Vector[LeafPart], by: ManifestRewrite): RewrittenLeaves = {
+  private def rewriteAll(
+      replaced: Vector[Source],
+      movable: Map[(String, Option[Long]), Boolean],
+      by: ManifestRewrite
+  ): RewrittenLeaves = {
     val groups = replaced.map(_.group).distinct.map(key => replaced.filter(_.group == key))
     val written = groups.map(group => group -> writeGroup(group, by))
     val targets = written.flatMap { case (group, leaves) =>
@@ -101,7 +102,7 @@ final private[root] class LeafRewriter(
     }
     RewrittenLeaves(
       replaced.map(_.part).collect { case leaf: LeafPart => LeafRewriter.version(leaf) }.toSet,
-      others.map(LeafRewriter.version).toSet,
+      movable,
       replaced.map(_.part).collect { case part: InlinePart => LeafRewriter.keysOf(part) }.flatten.toSet,
       replaced.size,
       targets.toMap,

@@ -7,11 +7,20 @@ import scala.collection.JavaConverters._
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spec.TestMetadata._
-import iceberglite.spec.file.{ContentFile, FileFormat, Metrics}
+import iceberglite.spec.file.{ContentFile, FileFormat, Metrics, PartSummary}
 import iceberglite.spec.file.EntryStatus.Existing
+import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
 import iceberglite.spec.property.Version4Property
 import iceberglite.table.action.RewriteManifests
-import iceberglite.tree.{CloseableIterator, FileChanges, ParallelWriter, SeenParts, TestTable}
+import iceberglite.tree.{
+  CloseableIterator,
+  FileChanges,
+  ManifestRewrite,
+  ParallelWriter,
+  PartitionOrdering,
+  SeenParts,
+  TestTable
+}
 import iceberglite.tree.manifestlist.ManifestSamples
 
 /** Tests when commits to a [[RootTree]] move files from the root to leaves, and when they merge or rewrite leaves. */
@@ -219,6 +228,30 @@ class RootMaintenanceSuite extends AnyFunSuite {
     table.testTable.adopt(second)
     table.check()
     assert(names(table).toSet == Set("f2", "f3", "f5", "f6", "f7", "f9"))
+  }
+
+  test("a retry of a rewrite checks only the leaves that the earlier attempt has not checked") {
+    val table = partitioned(RootLimits())
+    table.commit(Seq(7L, 8L).map(file))
+    val Vector(first, second, third) = table.files.parts.collect { case leaf: LeafPart => leaf }
+    val checked = new ConcurrentLinkedQueue[String]
+    val rewriter = new LeafRewriter(
+      table.testTable.tree,
+      _.entries(table.io),
+      _ => Vector(first.leaf),
+      isMovable = leaf => checked.add(leaf.path),
+      maxHeapBytes = Long.MaxValue
+    )
+    val onlyFirst = new ManifestRewrite {
+      override def choose[P <: PartSummary](parts: Vector[P]): Vector[P] = parts.take(1)
+      override def order(spec: PartitionSpec): Ordering[PartitionTuple] = new PartitionOrdering(Vector(0))
+    }
+    val earlier = rewriter.rewrite(Vector(first, second), Vector.empty, onlyFirst, None)
+    assert(checked.asScala.toSet == Set(first.path, second.path))
+    checked.clear()
+    val retry = rewriter.rewrite(Vector(second, third), Vector.empty, onlyFirst, earlier)
+    assert(retry.exists(_.replaced == Set(second.id -> second.leaf.firstRowId)))
+    assert(checked.asScala.toVector == Vector(third.path))
   }
 
   test("files move to a leaf if they are too large for the root, although they are few") {
