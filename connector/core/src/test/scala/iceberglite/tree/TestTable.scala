@@ -34,7 +34,10 @@ final class TestTable(
 ) {
   var metadata: TableMetadata = TestMetadata(schema, specs, version, properties = properties)
 
-  def tree: TreeTable = TreeTable("lite.db.t", io, metadata)
+  /** Reads and writes the files of the metadata trees. */
+  var pool: MetadataPool = MetadataPool
+
+  def tree: TreeTable = TreeTable("lite.db.t", io, metadata).copy(pool = pool)
 
   def reader: TreeReader = new TreeReader(io, metadata, cache)
 

@@ -29,7 +29,7 @@ final private[root] class RootWriter(
   private def writeAll(): WrittenRoot = {
     val added = newEntries
     val base = ParentEntries.of(parent, table, columns, rowIds)
-    val empty = base.leaves.filter(isEmpty(_, base)).map(_.path).toSet
+    val empty = emptyLeaves(base)
     val removals = new RemovedEntryFinder(base, changes, header, table).find()
     val (inlineFiles, newLeaves) = placeAdded(added, base)
     val newFiles = inlineFiles.map(e => withRowId(files.toContent(e)))
@@ -181,11 +181,15 @@ final private[root] class RootWriter(
   private case class Maintained(entries: Vector[ContentEntry], rewritten: Option[RewrittenLeaves])
 
   /**
-   * Returns whether a leaf has no live files. An Avro manifest that lists deleted files is read if its deletion vector
-   * may contain all others: the vectors of other writers may also contain the positions of deleted files.
+   * Returns the paths of the leaves without live files. An Avro manifest that lists deleted files is read if its
+   * deletion vector may contain all others: the vectors of other writers may also contain the positions of deleted
+   * files.
    */
-  private def isEmpty(leaf: LeafPart, base: ParentEntries): Boolean =
-    !leaf.hasLiveFiles || leaf.mayBeEmpty && table.reading(base.read(leaf).count(_._2.isLive)) == 0
+  private def emptyLeaves(base: ParentEntries): Set[String] = {
+    val (unclear, known) = base.leaves.partition(_.mayBeEmpty)
+    val read = table.pool.map(unclear)(leaf => leaf -> table.reading(base.read(leaf).consume(_.exists(_._2.isLive))))
+    (known.filterNot(_.hasLiveFiles) ++ read.filterNot(_._2).map(_._1)).map(_.path).toSet
+  }
 
   /**
    * Returns the entries of the parent that the commit carries over, with the status `existing`. Leaves without live

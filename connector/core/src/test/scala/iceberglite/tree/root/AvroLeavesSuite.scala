@@ -1,5 +1,8 @@
 package iceberglite.tree.root
 
+import java.util.concurrent.ConcurrentLinkedQueue
+
+import scala.collection.JavaConverters._
 import scala.util.Random
 
 import org.scalatest.funsuite.AnyFunSuite
@@ -17,7 +20,7 @@ import iceberglite.spec.file.{
   ManifestFile
 }
 import iceberglite.table.action.RewriteManifests
-import iceberglite.tree.{EntrySizeEstimates, FileChanges, ParallelWriter, TestTable}
+import iceberglite.tree.{EntrySizeEstimates, FileChanges, MetadataPool, ParallelWriter, TestTable}
 import iceberglite.tree.manifestlist.{ManifestPart, ManifestSamples}
 
 /** Tests how a rewrite of manifests replaces the Avro manifests of versions 1 to 3, which an upgrade keeps. */
@@ -112,6 +115,30 @@ class AvroLeavesSuite extends AnyFunSuite {
     assert(deleteLeaves(table).isEmpty && written.written.size == 1 && table.names == Set("a", "b", "c"))
     assert(!table.root.exists(_.content == EntryContent.ManifestVector))
     assert(table.changes == ((Set("c"), Set.empty)) && !written.summary.contains("folded-manifest-dvs"))
+  }
+
+  test("the Avro manifests that may have no live files are read in parallel") {
+    val table = newTable(V2)
+    table.testTable.append(TestTable.file("a"))
+    Seq("1", "2").foreach(i =>
+      table.testTable.append(TestTable.equalityDeletes(s"q$i"), TestTable.positionDeletes(s"p$i", Some("a")))
+    )
+    table.testTable.commit(Vector.empty, new NamedSelector(Set("p1", "p2")))
+    table.remove("q1", "q2")
+    val unclear = deleteLeaves(table).map(_.path)
+    assert(unclear.size == 2 && deleteLeaves(table).forall(_.mayBeEmpty))
+    val calls = new ConcurrentLinkedQueue[IndexedSeq[Any]]
+    table.testTable.pool = new MetadataPool {
+      override def map[A, B](items: IndexedSeq[A], width: Int)(f: A => B): Vector[B] = {
+        calls.add(items)
+        MetadataPool.map(items, width)(f)
+      }
+      override private[iceberglite] def submit(body: => Unit) = MetadataPool.submit(body)
+    }
+    val written = table.write(FileChanges(Vector(TestTable.file("b"))))
+    assert(calls.asScala.exists(_.collect { case leaf: LeafPart => leaf.path }.toVector == unclear))
+    table.testTable.adopt(written)
+    assert(deleteLeaves(table).isEmpty)
   }
 
   test("an Avro manifest is kept as long as a file is live, although its deletion vector has as many positions") {
