@@ -74,9 +74,7 @@ private[root] object OpaqueStatistics {
    * field with an unknown transform have the same type in all of them.
    */
   def divide(columns: StatsColumns, files: Vector[ManifestEntry]): Vector[Vector[ManifestEntry]] = {
-    val opaque = files.headOption.toVector.flatMap(e => columns.keysOf(e.file.specId).zipWithIndex).collect {
-      case (Some(key), position) if columns.isOpaque(key.id) => position
-    }
+    val opaque = files.headOption.toVector.flatMap(e => opaqueFields(columns, e.file.specId))
     def types(e: ManifestEntry) = opaque.map(e.file.partition.values(_).map(typeOf))
     if (opaque.isEmpty) Vector(files)
     else {
@@ -85,4 +83,12 @@ private[root] object OpaqueStatistics {
       else files.map(types).distinct.map(byTypes)
     }
   }
+
+  /** Returns the positions of the partition fields with unknown transforms. */
+  def opaqueFields(columns: StatsColumns, specId: Int): Vector[Int] =
+    columns.keysOf(specId).zipWithIndex.collect { case (Some(key), position) if columns.isOpaque(key.id) => position }
+
+  /** Returns the types of the values of partition fields. @param fields the positions of the fields */
+  def typesOf(fields: Vector[Int], files: Iterator[ManifestEntry]): Set[(Int, PrimitiveType)] =
+    files.flatMap(e => fields.flatMap(i => e.file.partition.values(i).map(value => i -> typeOf(value)))).toSet
 }

@@ -161,14 +161,32 @@ final private[root] class RootMaintenance(
   }
 
   /**
-   * Returns groups of `mergeCount` leaves with about the same number of entries. The leaves of a group list files of
-   * the same content and partition spec, and are affiliated with the same data manifest, if any.
+   * Returns groups of `mergeCount` leaves with about the same number of entries, the smallest first. The leaves of a
+   * group list files of the same content and partition spec, and are affiliated with the same data manifest, if any.
    */
   private def chooseMerged(leaves: Vector[LeafPart]): Vector[Vector[LeafPart]] = {
     def key(l: LeafPart) = (l.content.code, l.specId, l.dataPart, tier(l.leaf.recordCount))
+    def smallest(group: Vector[LeafPart]) = Some(group.sortBy(_.length).take(limits.mergeCount))
+      .filter(chosen => chosen.size == limits.mergeCount && chosen.map(_.length).sum <= limits.maxMergeBytes)
     val tiers = leaves.groupBy(key)
-    leaves.map(key).distinct.map(tiers).filter(_.size >= limits.mergeCount).map(_.take(limits.mergeCount))
-      .filter(_.map(_.length).sum <= limits.maxMergeBytes)
+    leaves.map(key).distinct.map(tiers).filter(smallest(_).isDefined).flatMap(byValueTypes).flatMap(smallest(_))
+  }
+
+  /**
+   * Divides leaves of one partition spec by the types of the partition values in their files, because a merge of leaves
+   * with different types would write several leaves again. If a field has an unknown transform, the leaves are read: a
+   * root that lists leaves with different types has no bounds of the field.
+   */
+  private def byValueTypes(leaves: Vector[LeafPart]): Vector[Vector[LeafPart]] = {
+    val fields = OpaqueStatistics.opaqueFields(columns, leaves.head.specId)
+    if (fields.isEmpty) Vector(leaves)
+    else {
+      val types = table.pool.map(leaves)(leaf =>
+        table.reading(OpaqueStatistics.typesOf(fields, read(leaf).filter(_.isLive)))
+      )
+      val byTypes = leaves.zip(types).groupBy(_._2)
+      types.distinct.map(byTypes(_).map(_._1))
+    }
   }
 
   /**
