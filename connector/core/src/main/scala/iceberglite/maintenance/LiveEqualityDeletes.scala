@@ -46,12 +46,9 @@ final class LiveEqualityDeletes private (
    */
   def action(added: Vector[ContentFile]): ConvertDeletes = {
     val byPath = tasks.map(t => t.file.path -> t).toMap
-    val replaced = for {
-      vector <- added if vector.isDeletionVector
-      dataFile <- vector.referencedDataFile.toVector
-      delete <- byPath(dataFile).deletes if delete.isVector
-    } yield delete.file
-    new ConvertDeletes(files, replaced, added, snapshot.snapshotId, to)
+    val changed = added.flatMap(_.referencedDataFile).map(byPath)
+    val replaced = changed.flatMap(_.deletes).filter(_.isVector).map(_.file)
+    new ConvertDeletes(files, replaced, added, changed.map(_.file), snapshot.snapshotId, to)
   }
 }
 

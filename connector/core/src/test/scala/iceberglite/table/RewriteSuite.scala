@@ -329,7 +329,8 @@ class RewriteSuite extends AnyFunSuite {
         if (version == V3) t.vectors("v.puffin", data.map(_ -> Seq(3L)): _*)
         else data.map(f => positionDeletes(s"d-${f.path}", f)).toVector
       val equality = live(t.store, withDeletes).map(_.file).filter(_.content == Content.EqualityDeletes)
-      t.commit(new ConvertDeletes(equality, Vector.empty, deletes, withDeletes.currentSnapshot.get.snapshotId))
+      val since = withDeletes.currentSnapshot.get.snapshotId
+      t.commit(new ConvertDeletes(equality, Vector.empty, deletes, data.toVector, since))
       assert(rejection(t.commitOn(read, compaction(read))).contains("added deletes of its rows"))
     }
   }
@@ -340,7 +341,8 @@ class RewriteSuite extends AnyFunSuite {
     val read = t.table
     val equality = live(t.store, read).map(_.file).filter(_.content == Content.EqualityDeletes)
     val vectors = t.vectors("v.puffin", low -> Seq(3L))
-    t.commitOn(read, new ConvertDeletes(equality, Vector.empty, vectors, read.currentSnapshot.get.snapshotId))
+    val since = read.currentSnapshot.get.snapshotId
+    t.commitOn(read, new ConvertDeletes(equality, Vector.empty, vectors, Vector(low), since))
     assert(liveFiles(t.commitOn(read, compaction(read))) == Vector("both"))
   }
 }

@@ -20,12 +20,14 @@ import iceberglite.table.conflict.BranchHistory
  * @param converted the equality delete files
  * @param replaced the deletion vectors that are merged into the new deletion vectors
  * @param added the new delete files, each for a single data file
+ * @param dataFiles these data files, as the snapshot that was read lists them
  * @param since the snapshot that was read
  */
 final class ConvertDeletes(
     converted: Vector[ContentFile],
     replaced: Vector[ContentFile],
     added: Vector[ContentFile],
+    dataFiles: Vector[ContentFile],
     since: Long,
     to: SnapshotTarget = SnapshotTarget.Main
 ) extends SnapshotAction(to) {
@@ -41,7 +43,7 @@ final class ConvertDeletes(
     val concurrent = history.concurrentCommits(Some(since))
     if (concurrent.nonEmpty) {
       checkOlderRows(found, concurrent, history, context)
-      NamedFiles.requireDataFiles(added, "convert the deletes of", base, history, context)
+      NamedFiles.require(dataFiles, "convert the deletes of", base, history, context)
       checkVectors(base, history, context)
     }
     FileChanges(Vector.empty, new NamedFiles(removed, base), added.map(OlderFile(_, sequenceNumber.valueIn(base))))

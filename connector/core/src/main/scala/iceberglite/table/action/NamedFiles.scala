@@ -90,7 +90,8 @@ private[action] object NamedFiles {
   }
 
   /**
-   * Checks that the data files to which new deletes apply are live.
+   * Checks that the data files to which new deletes apply are live. Reads all manifests of data files of their
+   * partitions, because delete files do not contain the bounds of their data files; [[require]] reads fewer manifests.
    *
    * @param deletes delete files, each for a single data file
    * @throws ConcurrentChange if a data file is not live, because another commit removed it
