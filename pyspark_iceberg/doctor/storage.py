@@ -51,24 +51,19 @@ def check_files(table: Table) -> Result:
 
 def _compare(table: Table, recorded: DataFrame, listed: DataFrame) -> tuple[int, list[str], list[tuple[str, int, int]]]:
     """Return the number of recorded files, those that do not exist, and those of another size with both sizes."""
-    compared = recorded.withColumn("key", _key(F.col("path"))).join(listed, "key", "left").cache()
-    try:
-        total = compared.count()
-        wrong = [
-            (r["path"], r["bytes"], r["actual"])
-            for r in compared.where("actual IS NOT NULL AND bytes IS NOT NULL AND actual <> bytes").collect()
-        ]
-        sizes = {r["path"]: r["bytes"] for r in compared.where("actual IS NULL").collect()}
-    finally:
-        compared.unpersist()
-    absent = []
-    for path, size in sizes.items():
-        actual = _size(table, path)
+    compared = recorded.withColumn("key", _key(F.col("path"))).join(listed, "key", "left")
+    differs = F.col("actual").isNull() | (F.col("actual") != F.col("bytes"))
+    # One query: the compilation of a second one would take longer than reading the metadata of most tables.
+    differing = F.collect_list(F.when(differs, F.struct("path", "bytes", "actual")))
+    (row,) = compared.agg(F.count("*").alias("total"), differing.alias("differing")).collect()
+    absent, wrong = [], []
+    for path, size, listed_size in row["differing"]:
+        actual = _size(table, path) if listed_size is None else listed_size
         if actual is None:
             absent.append(path)
         elif size is not None and actual != size:
             wrong.append((path, size, actual))
-    return total, absent, wrong
+    return row["total"], absent, wrong
 
 
 def check_totals(table: Table) -> Result:
