@@ -89,6 +89,36 @@ def test_the_directory_of_a_table_may_contain_characters_of_patterns(spark: Spar
     assert done.outcome.endswith("no finding")
 
 
+def test_bounds_that_do_not_match_the_rows_are_found(spark: SparkSession, table: str) -> None:
+    other = f"{table}_other"
+    try:
+        for name, start in ((table, 0), (other, 100)):
+            spark.sql(f"CREATE TABLE {name} (id bigint, s struct<x: int>, d double)")
+            values = "id, struct(CAST(id AS int)), if(id < 100, 1D, double('NaN'))"
+            spark.sql(f"INSERT INTO {name} SELECT {values} FROM range({start}, {start + 10}, 1, 1)")
+        path, wrong = (_only_file(spark, name) for name in (table, other))
+        path.write_bytes(wrong.read_bytes())
+        path.with_name(f".{path.name}.crc").unlink(missing_ok=True)
+        done, (finding,) = rows.check_rows(Table(spark, table), sample=20)
+        assert done.outcome == "1 data files read, 1 findings"
+        assert finding.severity == "error"
+        examples = [example.replace("file:", "") for example in finding.examples]
+        for problem in (
+            "id: the value 109 is above the upper bound 9",
+            "s.x: the value 109 is above the upper bound 9",
+            "d: 10 NaN values instead of 0",
+        ):
+            assert f"{path}, {problem}" in examples
+        assert "rewrite-all" in finding.repair
+    finally:
+        spark.sql(f"DROP TABLE IF EXISTS {other} PURGE")
+
+
+def _only_file(spark: SparkSession, table: str) -> Path:
+    (file,) = Table(spark, table).files()
+    return Path(file.path.removeprefix("file:"))
+
+
 S3_PROGRAM = """
 import sys
 from pyspark.sql import SparkSession
