@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from pathlib import Path
 
 import pyarrow as pa
@@ -20,8 +20,15 @@ def peer(spark: SparkSession, sqlite_uri: str) -> SqlCatalog:
     return catalog
 
 
-def rows(spark: SparkSession, query: str) -> Counter[tuple[object, ...]]:
-    return Counter(tuple(row) for row in spark.sql(query).collect())
+Rows = Counter[tuple[object, ...]]
+
+
+def changes_by_snapshot(spark: SparkSession, table: str) -> dict[tuple[int, str], Rows]:
+    """Return the changed rows of each snapshot and kind of change."""
+    found: dict[tuple[int, str], Rows] = defaultdict(Counter)
+    for change in spark.sql(f"SELECT _commit_snapshot_id, _change_type, id, v FROM {table}.changes").collect():
+        found[change[0], change[1]][tuple(change[2:])] += 1
+    return found
 
 
 def test_changes_lead_from_each_snapshot_to_the_next(spark: SparkSession, peer: SqlCatalog) -> None:
@@ -38,13 +45,14 @@ def test_changes_lead_from_each_snapshot_to_the_next(spark: SparkSession, peer: 
 
     name = "shared.peer.changes_of_pyiceberg"
     spark.sql(f"REFRESH TABLE {name}")
-    before: Counter[tuple[object, ...]] = Counter()
+    changes = changes_by_snapshot(spark, name)
+    before: Rows = Counter()
     for snapshot in table.snapshots():
-        changes = f"SELECT id, v FROM {name}.changes WHERE _commit_snapshot_id = {snapshot.snapshot_id}"
-        deleted = rows(spark, f"{changes} AND _change_type = 'DELETE'")
-        inserted = rows(spark, f"{changes} AND _change_type = 'INSERT'")
-        after = rows(spark, f"SELECT id, v FROM {name} VERSION AS OF {snapshot.snapshot_id}")
+        version = spark.sql(f"SELECT id, v FROM {name} VERSION AS OF {snapshot.snapshot_id}").collect()
+        after = Counter(tuple(row) for row in version)
+        deleted, inserted = (changes.pop((snapshot.snapshot_id, kind), Counter()) for kind in ("DELETE", "INSERT"))
         assert deleted <= before
         assert before - deleted + inserted == after
         before = after
     assert sum(before.values()) == 1
+    assert changes == {}
