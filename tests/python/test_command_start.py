@@ -27,22 +27,37 @@ def test_the_module_runs_the_command_line() -> None:
         assert name in completed.stdout
 
 
+# Completes each argument as the script of a shell does, which sets these variables, and prints an empty line after it.
+COMPLETE = """
+import os, sys
+from pyspark_iceberg.cli import main
+
+for line in sys.argv[1:]:
+    os.environ.update(COMP_WORDS=line, COMP_CWORD=str(line.count(" ")), _TYPER_COMPLETE_ARGS=line)
+    try:
+        main()
+    except SystemExit as end:
+        if end.code:
+            raise
+    print("\\n")
+"""
+
+
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_shells_complete_commands_and_options(shell: str) -> None:
-    """The variables are those that the script of each shell sets."""
-
-    def completed(line: str) -> list[str]:
-        words = {"COMP_WORDS": line, "COMP_CWORD": str(line.count(" "))}
-        typed = {"_TYPER_COMPLETE_ARGS": line, "_TYPER_COMPLETE_FISH_ACTION": "get-args"}
-        environment = {**os.environ, "_ICEBERG_LITE_COMPLETE": f"complete_{shell}", **words, **typed}
-        program = [sys.executable, "-m", "pyspark_iceberg"]
-        answer = subprocess.run(program, env=environment, capture_output=True, text=True, check=False)
-        assert answer.returncode == 0, answer.stderr
-        return re.findall(r"[\w-]+", answer.stdout)
-
-    assert "history" in completed("iceberg-lite hi")
-    assert "--warehouse" in completed("iceberg-lite --ware")
-    assert "--retain-last" in completed("iceberg-lite expire --ret")
+    expected = {"hi": "history", "--ware": "--warehouse", "expire --ret": "--retain-last"}
+    environment = {
+        **os.environ,
+        "_ICEBERG_LITE_COMPLETE": f"complete_{shell}",
+        "_TYPER_COMPLETE_FISH_ACTION": "get-args",
+    }
+    program = [sys.executable, "-c", COMPLETE, *(f"iceberg-lite {typed}" for typed in expected)]
+    answer = subprocess.run(program, env=environment, capture_output=True, text=True, check=False)
+    assert answer.returncode == 0, answer.stderr
+    completed = re.split(r"\n{2,}", answer.stdout.rstrip())
+    assert len(completed) == len(expected)
+    for shown, word in zip(completed, expected.values()):
+        assert word in re.findall(r"[\w-]+", shown)
 
 
 def test_completion_is_installed_for_the_shell_of_the_user(tmp_path: Path) -> None:
