@@ -29,12 +29,13 @@ os.environ.setdefault("ICEBERG_LITE_HIVE_LOCK", "60s")
 # Options for the JVMs of PySpark, spark-submit and the cluster. Most of their code runs only a few times, so they are
 # faster without the optimizing compiler (C2). Without C2, the code cache has only 48 MiB by default, which is too small
 # for Spark: if it is full, the JVM interprets all further code. The default description of each statement's plan for
-# Spark's UI would take a tenth of the time.
+# Spark's UI would take a tenth of the time. Spark keeps the classes that it generates for 2000 instead of 100
+# expressions, because many statements of the tests are alike.
 for _variable in ("SPARK_SUBMIT_OPTS", "SPARK_LAUNCHER_OPTS", "SPARK_DAEMON_JAVA_OPTS"):
     os.environ.setdefault(
         _variable,
         "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:ReservedCodeCacheSize=256m -XX:MetaspaceSize=256m "
-        "-Dspark.sql.ui.explainMode=simple",
+        "-Dspark.sql.ui.explainMode=simple -Dspark.sql.codegen.cache.maxEntries=2000",
     )
 # The session of the tests verifies classes. The JVMs that are started later load the same classes without verification,
 # which would take a third of the time of a short program.
