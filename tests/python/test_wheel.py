@@ -148,7 +148,7 @@ def test_make_jar_puts_the_jars_into_the_package() -> None:
 
 
 def test_an_installed_wheel_works_in_three_lines(wheel: Path, tmp_path: Path) -> None:
-    venv.create(tmp_path / "venv", with_pip=True)
+    venv.create(tmp_path / "venv")
     python = tmp_path / "venv" / "bin" / "python"
     site = subprocess.run(
         [python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"],
@@ -159,7 +159,9 @@ def test_an_installed_wheel_works_in_three_lines(wheel: Path, tmp_path: Path) ->
     for name in ("pyspark", "py4j", "setuptools", "pkg_resources", "_distutils_hack"):
         if (shared / name).exists() and not (Path(site) / name).exists():
             (Path(site) / name).symlink_to(shared / name)
-    subprocess.run([python, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", str(wheel)], check=True)
+    # The pip of the tests installs the wheel, because the installation of another pip would take seconds.
+    install = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet", "--no-deps", "--no-index"]
+    subprocess.run([*install, str(wheel)], check=True)
     program = (
         "from pyspark_iceberg import iceberg_session\n"
         "spark = iceberg_session(warehouse='wh')\n"
