@@ -121,6 +121,15 @@ def test_a_warning_names_additional_settings_of_the_running_catalog(spark: Spark
     assert [warning.filename for warning in caught if warning.category is UserWarning] == [__file__]
 
 
+def test_a_session_without_the_extensions_is_rejected_with_a_solution(tmp_path: Path) -> None:
+    settings = {"spark.sql.extensions": "other.Extensions"}
+    session: Any = SimpleNamespace(version="3.5.0", conf=settings)
+    with pytest.raises(SessionConflictError, match=r"A Spark session without iceberg-lite .* \(spark\.stop\(\)\)"):
+        _add_catalog(session, catalog_settings(tmp_path))
+    assert settings == {"spark.sql.extensions": "other.Extensions"}
+
+
+@pytest.mark.slow
 def test_a_running_session_without_the_connector_is_rejected_with_a_solution(tmp_path: Path) -> None:
     program = (
         "from pyspark.sql import SparkSession\n"
