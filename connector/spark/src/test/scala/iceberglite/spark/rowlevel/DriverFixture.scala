@@ -2,6 +2,7 @@ package iceberglite.spark.rowlevel
 
 import java.nio.file.{Files, Path}
 
+import scala.collection.mutable
 import scala.util.Random
 
 import org.apache.spark.sql.SparkSession
@@ -77,14 +78,18 @@ private[iceberglite] trait DriverFixture extends SharedSession { self: Suite =>
     ()
   }
 
-  /** For each statement, the rows of its table before the statement and after Apache Iceberg ran the statement. */
-  protected lazy val expected: Map[String, (Seq[String], Seq[String])] = statements.map { case (name, statement) =>
-    val oracle = inApacheIceberg(newTable("oracle"))
-    create(oracle, 2, "copy-on-write")
-    val rowsBefore = sorted(s"SELECT * FROM $oracle")
-    sql(statement.replace("%s", oracle))
-    name -> (rowsBefore -> sorted(s"SELECT * FROM $oracle"))
-  }.toMap
+  /** Returns the rows of a table before the statement with this name, and after Apache Iceberg ran the statement. */
+  protected def expected(name: String): (Seq[String], Seq[String]) = expectedByName.getOrElseUpdate(
+    name, {
+      val oracle = inApacheIceberg(newTable("oracle"))
+      create(oracle, 2, "copy-on-write")
+      val rowsBefore = sorted(s"SELECT * FROM $oracle")
+      sql(statements.toMap.apply(name).replace("%s", oracle))
+      rowsBefore -> sorted(s"SELECT * FROM $oracle")
+    }
+  )
+
+  private val expectedByName = mutable.Map.empty[String, (Seq[String], Seq[String])]
 
   /** Checks that both connectors read the expected rows from the table. */
   protected def check(c: Case, expectedRows: Seq[String]): Unit = withClue(s"${c.table}: ") {

@@ -4,18 +4,19 @@ import java.nio.file.{Files, Path}
 
 import org.scalatest.Tag
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
-import iceberglite.Sampling
+import iceberglite.{MoreRoundsInSlowTierTag, Sampling}
 
 /**
  * Kills drivers at different points of a statement. Afterwards, the table must have either its old or its new rows, and
  * the files that the driver wrote but did not commit must be orphan files, which can be deleted.
  */
 class DyingDriverSuite extends AnyFunSuite with DriverFixture {
-  private def slow(point: CrashPoint): Seq[Tag] = Sampling.slowUnless(point == CrashPoint.InCommit)
+  private def tagOf(point: CrashPoint): Tag = if (point == CrashPoint.InCommit) MoreRoundsInSlowTierTag else Slow
 
   private def casesOf(point: CrashPoint): Seq[Case] =
-    sampled(3, casesIn(namespaces(CrashPoint.ofStatements.indexOf(point))))
+    sampled(if (Sampling.isFast) 1 else 3, casesIn(namespaces(CrashPoint.ofStatements.indexOf(point))))
 
   /** Checks that the orphan files are those that a driver leaves if it dies at the given point of a statement. */
   private def checkOrphans(c: Case, point: CrashPoint, files: Set[Path]): Unit = withClue(s"${c.table} with $files: ") {
@@ -54,14 +55,11 @@ class DyingDriverSuite extends AnyFunSuite with DriverFixture {
     withFiles.toMap
   }
 
-  private val (inFastTier, inSlowTier) = CrashPoint.ofStatements.partition(slow(_).isEmpty)
-  private lazy val killedInFastTier = killed(inFastTier)
-  private lazy val killedInSlowTier = killed(inSlowTier)
+  private lazy val killedInThisTier = killed(CrashPoint.ofStatements.filter(!Sampling.isFast || tagOf(_) != Slow))
 
   CrashPoint.ofStatements.foreach { point =>
-    test(s"no row is lost or duplicated when the driver dies ${point.name}", slow(point): _*) {
-      val cases = if (inFastTier.contains(point)) killedInFastTier else killedInSlowTier
-      cases(point).foreach { case (c, files) => checkAndContinue(c, point, files) }
+    test(s"no row is lost or duplicated when the driver dies ${point.name}", tagOf(point)) {
+      killedInThisTier(point).foreach { case (c, files) => checkAndContinue(c, point, files) }
     }
   }
 }

@@ -110,7 +110,7 @@ class RandomStatementsSuite extends AnyFunSuite with TableChecks {
     val formatProperties = s", 'write.format.default' = '$format', 'write.delete.format.default' = '$deleteFormat'"
     create(table, version, mode, partitioned, formatProperties)
     create(oracle, math.min(version, 2), "copy-on-write", partitioned)
-    Seq.fill(2)(statements.insert).foreach(run(table, oracle, version, _))
+    Seq.fill(if (Sampling.isFast) 1 else 2)(statements.insert).foreach(run(table, oracle, version, _))
     (0 until statementCount).foreach { _ =>
       statements.repartition().foreach(change => sql(change.replace("%s", table)))
       for (change <- statements.evolution(); t <- Seq(table, oracle)) sql(change.replace("%s", t))

@@ -8,6 +8,7 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
+import iceberglite.{MoreRoundsInSlowTierTag, Sampling}
 import iceberglite.spark.read.parquet.ParquetFile.{Scan, write}
 import iceberglite.spec.expr.{Bind, Evaluate, Expression, Term}
 import iceberglite.spec.expr.Expression._
@@ -107,9 +108,9 @@ class ParquetFilterSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     predicate.map(Not)
   )
 
-  test("random filters on random rows never skip a matching row") {
+  test("random filters on random rows never skip a matching row", MoreRoundsInSlowTierTag) {
     val manyRows = Gen.listOfN(40, row).map(_.sortBy(_.get(1).map(_.asInstanceOf[Int])))
-    forAll(manyRows, Gen.listOfN(8, filter)) { (rows, filters) =>
+    forAll(manyRows, Gen.listOfN(8, filter), minSuccessful(if (Sampling.isFast) 25 else 100)) { (rows, filters) =>
       val file = write(parquet, pageRows = 5)(rows.map(r => fill(r)(_)): _*)
       filters.foreach { f =>
         val bound = Bind(f, schema, caseSensitive = true)

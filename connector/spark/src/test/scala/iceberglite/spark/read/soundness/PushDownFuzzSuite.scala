@@ -8,8 +8,9 @@ import org.apache.spark.sql.catalyst.{CatalystTypeConverters, InternalRow}
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation
 import org.apache.spark.sql.{DataFrame, Row}
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
-import iceberglite.{Fuzz, MoreRoundsInSlowTier}
+import iceberglite.{Fuzz, MoreRoundsInSlowTier, Sampling}
 import iceberglite.spark.SharedSession
 import iceberglite.spark.read.IcebergScan
 import iceberglite.spark.session.LiteCatalog
@@ -23,7 +24,7 @@ import iceberglite.spec.types.Type.DecimalType
 @MoreRoundsInSlowTier
 class PushDownFuzzSuite extends AnyFunSuite with SharedSession {
   private val tables = Fuzz.slowRounds(8)
-  private val conditionsPerTable = 80
+  private val conditionsPerTable = if (Sampling.isFast) 20 else 80
   private val queriesPerTable = 5
   private val peerQueriesPerTable = 2
   private val zones = Seq("UTC", "America/New_York", "America/St_Johns", "Asia/Kathmandu", "Pacific/Apia")
@@ -115,7 +116,10 @@ class PushDownFuzzSuite extends AnyFunSuite with SharedSession {
     ("id >= 0", 4, true)
   )
 
-  test("files that cannot match are skipped, and conditions that partition values decide are not evaluated on rows") {
+  test(
+    "files that cannot match are skipped, and conditions that partition values decide are not evaluated on rows",
+    Slow
+  ) {
     withConf(settings("UTC"): _*) {
       val table = newTable("decided")
       sql(s"CREATE TABLE $table (id int, p string, t string) USING iceberg PARTITIONED BY (p)")
