@@ -5,6 +5,7 @@ import org.apache.spark.sql.catalyst.plans.logical.CommandResult
 import org.apache.spark.sql.functions.{col, lit}
 import org.apache.spark.sql.{AnalysisException, DataFrame}
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import iceberglite.spark.conf.WriteAuditPublish
 import iceberglite.spark.error.StatementError
@@ -32,7 +33,7 @@ class BranchesSuite extends AnyFunSuite with SharedSession {
 
   private def ident(t: String): String = t.stripPrefix("lite.")
 
-  test("a DataFrame is appended to, or overwrites, a branch that the table name or an option selects") {
+  test("a DataFrame is appended to, or overwrites, a branch that the table name or an option selects", Slow) {
     val t = table("(1, 'a'), (2, 'b')")
     sql(s"ALTER TABLE $t CREATE BRANCH work")
     row(3, "c").writeTo(s"$t.branch_work").append()
@@ -68,7 +69,7 @@ class BranchesSuite extends AnyFunSuite with SharedSession {
     assert(files(t).size == 1)
   }
 
-  test("cached results of a table and its branches are refreshed by procedures and statements") {
+  test("cached results of a table and its branches are refreshed by procedures and statements", Slow) {
     val t = table("(1, 'a')", "(2, 'b')")
     val first = rows(s"SELECT snapshot_id FROM $t.snapshots").head.getLong(0)
     sql(s"ALTER TABLE $t CREATE BRANCH work AS OF VERSION $first")
@@ -85,7 +86,7 @@ class BranchesSuite extends AnyFunSuite with SharedSession {
     } finally frames.foreach(_.unpersist())
   }
 
-  test("a session with a WAP branch does not read the cached rows of the main branch") {
+  test("a session with a WAP branch does not read the cached rows of the main branch", Slow) {
     val t = table("(1, 'a')")
     sql(s"ALTER TABLE $t SET TBLPROPERTIES ('write.wap.enabled' = 'true')")
     val cached = spark.table(t).cache()
@@ -99,7 +100,7 @@ class BranchesSuite extends AnyFunSuite with SharedSession {
     } finally cached.unpersist()
   }
 
-  test("a procedure runs once, when it is called, regardless of how its result is used") {
+  test("a procedure runs once, when it is called, regardless of how its result is used", Slow) {
     val t = table("(1, 'a')")
     val versionsBefore = rows(s"SELECT count(*) FROM $t.metadata_log_entries")
     val frame = sql(s"CALL lite.system.fast_forward('${ident(t)}', 'made', 'main')")
@@ -112,7 +113,7 @@ class BranchesSuite extends AnyFunSuite with SharedSession {
   // In the next three tests, Apache Iceberg makes the concurrent commits. Iceberg-lite is not notified of these
   // commits, just as it is not notified of commits from another machine.
 
-  test("statements about branches and procedures see commits of other writers") {
+  test("statements about branches and procedures see commits of other writers", Slow) {
     val t = table("(1, 'a')")
     assert(ids(spark.table(t)) == Seq(1))
     sql(s"INSERT INTO ${inApacheIceberg(t)} VALUES (2, 'b')")

@@ -4,6 +4,7 @@ import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.connector.catalog.TableChange.ColumnPosition
 import org.apache.spark.sql.types.{IntegerType, LongType, StringType}
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import iceberglite.spark.rowlevel.StatementFixture
 import iceberglite.table.Table
@@ -23,7 +24,7 @@ class EvolveStatementSuite extends AnyFunSuite with StatementFixture {
     name
   }
 
-  test("changes of many kinds are one commit, and each change sees the result of the previous changes") {
+  test("changes of many kinds are one commit, and each change sees the result of the previous changes", Slow) {
     val name = created()
     val before = commits(name)
     tableOf(name).evolve()
@@ -83,7 +84,7 @@ class EvolveStatementSuite extends AnyFunSuite with StatementFixture {
     ()
   }
 
-  test("alter_table makes changes of properties and columns in the given order, in one commit") {
+  test("alter_table makes changes of properties and columns in the given order, in one commit", Slow) {
     val name = newTable()
     sql(s"CREATE TABLE $name (id BIGINT) USING iceberg TBLPROPERTIES ('format-version' = '2')")
     sql(s"INSERT INTO $name VALUES (1)")
@@ -116,7 +117,10 @@ class EvolveStatementSuite extends AnyFunSuite with StatementFixture {
     assert(commits(name) == before)
   }
 
-  test("alter_table sets properties that another session changed, and describe_table shows columns that it added") {
+  test(
+    "alter_table sets properties that another session changed, and describe_table shows columns that it added",
+    Slow
+  ) {
     val name = created()
     sql(s"ALTER TABLE $name SET TBLPROPERTIES ('a' = 'ours')")
     sql(s"ALTER TABLE ${inApacheIceberg(name)} SET TBLPROPERTIES ('a' = 'theirs')")
@@ -127,7 +131,7 @@ class EvolveStatementSuite extends AnyFunSuite with StatementFixture {
     assert(described.getAs[String]("schema").contains("theirs"))
   }
 
-  test("changes keep columns and rows that another writer added after the session loaded the table") {
+  test("changes keep columns and rows that another writer added after the session loaded the table", Slow) {
     val name = created()
     tableOf(name).toDF.count()
     sql(s"ALTER TABLE ${inApacheIceberg(name)} ADD COLUMN theirs INT")

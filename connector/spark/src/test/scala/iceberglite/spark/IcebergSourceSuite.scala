@@ -33,7 +33,10 @@ class IcebergSourceSuite extends AnyFunSuite with SharedSession {
   private def firstTime(table: String): Timestamp =
     rows(s"SELECT min(committed_at) FROM $table.snapshots").head.getTimestamp(0)
 
-  test("save creates a table at a path, and for an existing table fails, ignores, appends or overwrites by its mode") {
+  test(
+    "save creates a table at a path, and for an existing table fails, ignores, appends or overwrites by its mode",
+    Slow
+  ) {
     val path = newDirectory().resolve("t").toString
     save(ids(1), path, SaveMode.ErrorIfExists)
     assert(load(path) == Seq(1))
@@ -52,7 +55,7 @@ class IcebergSourceSuite extends AnyFunSuite with SharedSession {
     assert(load(directory.toUri.toString + "t") == Seq(1) && load(directory.resolve("t").toString + "/") == Seq(1))
   }
 
-  test("a table can be created at a path without an iceberg-lite catalog, with the partitioning of the writer") {
+  test("a table can be created at a path without an iceberg-lite catalog, with the partitioning of the writer", Slow) {
     inSession(SharedSession.withoutExtensions.newSession()) { session =>
       val path = newDirectory().resolve("t").toString
       session.range(4).selectExpr("id", "id % 2 AS p").write.format("iceberg-lite").partitionBy("p").save(path)

@@ -37,7 +37,7 @@ class IcebergTableSuite extends AnyFunSuite with StatementFixture {
 
     test(
       s"a MERGE with all clauses returns its row counts (version $version, $mode)",
-      Sampling.slowInSomeRunsUnless(version == 2): _*
+      Sampling.slowInSomeRuns(isAlwaysRun = version == 2): _*
     ) {
       val name = filled(version, mode)
       val source = sql("SELECT id, 50L AS n FROM range(990, 1010)")
@@ -58,7 +58,7 @@ class IcebergTableSuite extends AnyFunSuite with StatementFixture {
     }
   }
 
-  test("insert-only MERGE, deletes of whole files and statements on branches return row counts") {
+  test("insert-only MERGE, deletes of whole files and statements on branches return row counts", Slow) {
     val name = newTable()
     sql(s"CREATE TABLE $name (id BIGINT, p INT) USING iceberg PARTITIONED BY (p)")
     sql(s"INSERT INTO $name SELECT id, id % 4 FROM range(0, 100)")

@@ -88,7 +88,7 @@ class SparkSessionCatalogSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("Iceberg views and Spark's own views coexist") {
+  test("Iceberg views and Spark's own views coexist", Slow) {
     forBothSessions { s =>
       s.sql("CREATE TABLE mine (id INT) USING iceberg")
       s.sql("INSERT INTO mine VALUES (1), (2)")
@@ -159,7 +159,7 @@ class SparkSessionCatalogSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("CTAS creates tables of both kinds, and a failed RTAS leaves an iceberg-lite table unchanged") {
+  test("CTAS creates tables of both kinds, and a failed RTAS leaves an iceberg-lite table unchanged", Slow) {
     forBothSessions { s =>
       s.sql("CREATE TABLE mine USING iceberg AS SELECT 1 AS id")
       s.sql("CREATE OR REPLACE TABLE mine USING iceberg AS SELECT id + 1 AS id FROM mine")
@@ -227,7 +227,7 @@ class SparkSessionCatalogSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("the session catalog has the functions of the connector, and filters with them skip files") {
+  test("the session catalog has the functions of the connector, and filters with them skip files", Slow) {
     val s = fileSession
     assert(values(s.sql("SELECT spark_catalog.system.bucket(16, 34)")) == Seq(3))
     assert(values(s.sql("SELECT spark_catalog.System.Truncate(3, id) FROM range(5, 6)")) == Seq(3L))

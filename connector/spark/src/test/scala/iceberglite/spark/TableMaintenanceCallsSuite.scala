@@ -122,7 +122,10 @@ class TableMaintenanceCallsSuite extends AnyFunSuite with StatementFixture {
     assert(calls.convertEqualityDeletes() == 1 && sorted(s"SELECT * FROM $t") == before)
   }
 
-  test("a restore and a rewrite of paths have the results of the procedures, and an import adds the rows of files") {
+  test(
+    "a restore and a rewrite of paths have the results of the procedures, and an import adds the rows of files",
+    Slow
+  ) {
     val (t, copy) = (table(), table())
     val calls = IcebergTable.forName(spark, t)
     def first(of: String): Long = live(of).metadata.snapshots.minBy(_.sequenceNumber).snapshotId
@@ -141,7 +144,7 @@ class TableMaintenanceCallsSuite extends AnyFunSuite with StatementFixture {
     assert(added.files == 1 && count(t, "p = 7") == 5)
   }
 
-  test("a clone has the files, the rows and the result of the procedure, and is independent of its source") {
+  test("a clone has the files, the rows and the result of the procedure, and is independent of its source", Slow) {
     val t = table()
     val first = live(t).metadata.snapshots.minBy(_.sequenceNumber).snapshotId
     sql(s"ALTER TABLE $t CREATE TAG first AS OF VERSION $first")

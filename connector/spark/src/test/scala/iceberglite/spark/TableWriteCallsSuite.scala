@@ -50,7 +50,7 @@ class TableWriteCallsSuite extends AnyFunSuite with StatementFixture {
     assert(messages(error).contains("`n`"))
   }
 
-  test("overwrites return the numbers of new and removed rows") {
+  test("overwrites return the numbers of new and removed rows", Slow) {
     val name = items()
     val t = tableOf(name)
     assert(t.delete("id = 3").deleted.contains(1))
@@ -60,7 +60,7 @@ class TableWriteCallsSuite extends AnyFunSuite with StatementFixture {
     assert(read(name) == Seq("[1,z,1]"))
   }
 
-  test("replaceWhere replaces the rows that satisfy a condition, given as a Column or as SQL text") {
+  test("replaceWhere replaces the rows that satisfy a condition, given as a Column or as SQL text", Slow) {
     val name = items()
     val t = tableOf(name)
     assert(counts(t.replaceWhere(sql("SELECT 8L AS id, 'a' AS p, 80 AS n"), "p = 'a'")) == ((None, None)))
@@ -89,7 +89,7 @@ class TableWriteCallsSuite extends AnyFunSuite with StatementFixture {
     assert(read(name) == Seq("[1,z,1]"))
   }
 
-  test("an append and an upsert run again after a conflict as often as the table's retries allow") {
+  test("an append and an upsert run again after a conflict as often as the table's retries allow", Slow) {
     val name = items()
     sql(s"ALTER TABLE $name SET TBLPROPERTIES ('commit.retry.num-retries' = '0')")
     def conflicts(times: Int) = commitWhenCalled(name, times) { table =>

@@ -2,6 +2,7 @@ package iceberglite.spark
 
 import org.apache.spark.sql.Row
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import iceberglite.catalog.Catalogs
 import iceberglite.catalog.rest.{StubCatalog, StubServer}
@@ -18,7 +19,7 @@ class VendedCredentialsSuite extends AnyFunSuite with SharedSession {
       Seq("GET", "POST", "DELETE").map(method => s"$method $table")
   }
 
-  test("a query renews expired credentials only once, for the driver and all tasks") {
+  test("a query renews expired credentials only once, for the driver and all tasks", Slow) {
     StubServer.withStub { stub =>
       val settings = Map(
         "type" -> "jdbc",

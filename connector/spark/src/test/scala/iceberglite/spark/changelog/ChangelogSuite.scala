@@ -179,7 +179,7 @@ class ChangelogSuite extends AnyFunSuite with SharedSession {
     assert(description.contains("files=1 of 2"), description)
   }
 
-  test("timestamps can bound an incremental read: the start is exclusive, and the end is inclusive") {
+  test("timestamps can bound an incremental read: the start is exclusive, and the end is inclusive", Slow) {
     val (table, _) = appendedTable()
     val times = snapshots(table).map(_.timestampMs)
     assert(times.distinct == times)
@@ -208,7 +208,7 @@ class ChangelogSuite extends AnyFunSuite with SharedSession {
     assert(rows(s"SELECT * FROM $table.changes LIMIT 3").size == 3)
   }
 
-  test("the changes up to a branch or an older snapshot include only the commits in its history") {
+  test("the changes up to a branch or an older snapshot include only the commits in its history", Slow) {
     val (table, ids) = appendedTable()
     sql(s"ALTER TABLE $table CREATE BRANCH b AS OF VERSION ${ids(1)}")
     sql(s"INSERT INTO $table.branch_b SELECT 99, NULL")
@@ -261,7 +261,7 @@ class ChangelogSuite extends AnyFunSuite with SharedSession {
     assert(failure(s"$table.changes").contains("rename the column of the table"))
   }
 
-  test("row lineage distinguishes rewritten rows from changed rows") {
+  test("row lineage distinguishes rewritten rows from changed rows", Slow) {
     val table = newTable()
     sql(s"CREATE TABLE $table (id bigint, v string) USING iceberg TBLPROPERTIES ('format-version' = '3')")
     sql(s"INSERT INTO $table SELECT id, 'old' FROM range(0, 6, 1, 1)")
@@ -321,7 +321,7 @@ class ChangelogSuite extends AnyFunSuite with SharedSession {
     others.size
   }
 
-  test("for the changes of a DELETE, only the row groups that contain deleted rows are read") {
+  test("for the changes of a DELETE, only the row groups that contain deleted rows are read", Slow) {
     val table = newTable()
     val properties = Seq("format-version" -> "3", "write.delete.mode" -> "merge-on-read") ++
       Seq("size-bytes" -> "20000", "check-min-record-count" -> "100", "check-max-record-count" -> "100")

@@ -112,7 +112,7 @@ class ChangelogViewSuite extends AnyFunSuite with SharedSession {
 
   private def seeds: Seq[Long] = (0 until Fuzz.rounds(2)).map(Fuzz.seed + 300 + _)
 
-  test("the view per commit contains the net inserts or net deletes of every row in each commit") {
+  test("the view per commit contains the net inserts or net deletes of every row in each commit", Slow) {
     seeds.foreach { seed =>
       val allChanges = changes(new Random(seed))
       assert(asText(allChanges, ChangelogView.PerCommit) == expected(netPerCommit(allChanges)), s"seed $seed")
@@ -212,7 +212,7 @@ class ChangelogViewSuite extends AnyFunSuite with SharedSession {
     assert(updatesBefore.forall(i => rows(i).get(0) == rows(i + 1).get(0)))
   }
 
-  test("if a commit inserted a row many times, the views contain a row for each net insert") {
+  test("if a commit inserted a row many times, the views contain a row for each net insert", Slow) {
     val insert = Change(Row(1, 0.0, Map("a" -> 1.0), null, null), "INSERT", 0)
     val many = Collections.nCopies(1000, insert).asScala :+ insert.copy(kind = "DELETE")
     assert(asText(many, ChangelogView.PerCommit) == expected(many.take(999)))

@@ -10,7 +10,6 @@ import org.apache.spark.sql.functions.{col, lit}
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
-import iceberglite.Sampling
 import iceberglite.spark.{IcebergTable, SharedSession, SparkCatalog}
 import iceberglite.spark.error.StatementError
 import iceberglite.spec.IcebergError.{
@@ -64,7 +63,7 @@ class CheckConstraintSuite extends AnyFunSuite with ConstraintFixture {
     version <- Seq(2, 3)
   } test(
     s"UPDATE and MERGE enforce a constraint (version $version, $mode)",
-    Sampling.slowUnless(version == 3 && mode == "merge-on-read"): _*
+    Slow
   ) {
     val t = constrained(mode, version)
     assertViolated(t, "positive", "n = -1")(sql(s"UPDATE $t SET n = n - 2 WHERE id = 1"))
@@ -96,7 +95,7 @@ class CheckConstraintSuite extends AnyFunSuite with ConstraintFixture {
     }
   }
 
-  test("an upsert and the methods of IcebergTable enforce a constraint") {
+  test("an upsert and the methods of IcebergTable enforce a constraint", Slow) {
     val t = constrained("merge-on-read")
     val rows = spark.range(1, 2).select(col("id"), lit(-1L).as("n"))
     assertViolated(t, "positive", "n = -1")(rows.writeTo(t).option("upsert-keys", "id").append())
@@ -109,7 +108,7 @@ class CheckConstraintSuite extends AnyFunSuite with ConstraintFixture {
     assert(count(t, "n = 11") == 1)
   }
 
-  test("writes that add or widen columns enforce a constraint on the merged row") {
+  test("writes that add or widen columns enforce a constraint on the merged row", Slow) {
     val t = newTable()
     sql(
       s"CREATE TABLE $t (id INT, s STRUCT<x: INT>) USING iceberg " +
@@ -125,7 +124,7 @@ class CheckConstraintSuite extends AnyFunSuite with ConstraintFixture {
     assert(count(t) == 2)
   }
 
-  test("constraints on structs in arrays and maps check the fields by name in tables that accept any schema") {
+  test("constraints on structs in arrays and maps check the fields by name in tables that accept any schema", Slow) {
     val t = newTable()
     sql(
       s"CREATE TABLE $t (a ARRAY<STRUCT<x: INT, y: INT>>, m MAP<STRUCT<x: INT, y: INT>, STRUCT<x: BIGINT, y: INT>>) " +
@@ -252,7 +251,7 @@ class CheckConstraintSuite extends AnyFunSuite with ConstraintFixture {
     assert(!isPending.get)
   }
 
-  test("a DELETE during which a constraint is added succeeds, because it adds no rows") {
+  test("a DELETE during which a constraint is added succeeds, because it adds no rows", Slow) {
     for (mode <- Seq("copy-on-write", "merge-on-read")) {
       val t = filled(2, mode)
       val commits = commitWhenCalled(t)(addConstraint)
@@ -336,7 +335,7 @@ class CheckConstraintSuite extends AnyFunSuite with ConstraintFixture {
     assertViolated(t, "c", "n = 1, s.x = -1")(sql(s"INSERT INTO $t VALUES (1, named_struct('x', -1, 'z', 1), 1)"))
   }
 
-  test("a constraint compares CHAR columns like the condition of a query, without regard to padding") {
+  test("a constraint compares CHAR columns like the condition of a query, without regard to padding", Slow) {
     val t = create("id INT, c CHAR(5)", 2, "copy-on-write")
     sql(s"INSERT INTO $t VALUES (1, 'a')")
     sql(s"ALTER TABLE $t ADD CONSTRAINT letters CHECK (c IN ('a', 'b'))")

@@ -4,7 +4,6 @@ import org.apache.spark.sql.functions.{col, lit}
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
-import iceberglite.Sampling
 import iceberglite.spark.{IcebergTable, SharedSession}
 import iceberglite.spark.error.{Causes, StatementError}
 import iceberglite.spec.IcebergError.{CommitConflict, GeneratedColumnMismatch, InvalidArgument, NotFound, Unsupported}
@@ -49,7 +48,7 @@ class GeneratedColumnSuite extends AnyFunSuite with ConstraintFixture {
     assert(sorted(s"SELECT * FROM $t") == Seq("[9,90,180]"))
   }
 
-  test("a value that differs from the expression fails the write, and the message shows the row") {
+  test("a value that differs from the expression fails the write, and the message shows the row", Slow) {
     val t = doubled()
     assertMismatch(t, "twice = 7, n = 30")(sql(s"INSERT INTO $t VALUES (3, 30, 7)"))
     assertMismatch(t, "twice = 7, n = null")(sql(s"INSERT INTO $t VALUES (3, NULL, 7)"))
@@ -69,7 +68,7 @@ class GeneratedColumnSuite extends AnyFunSuite with ConstraintFixture {
     version <- Seq(2, 3)
   } test(
     s"UPDATE and MERGE compute a generated column again if a source column changes (version $version, $mode)",
-    Sampling.slowUnless(version == 3 && mode == "merge-on-read"): _*
+    Slow
   ) {
     val t = doubled(mode, version)
     sql(s"UPDATE $t SET n = n + 1")
@@ -92,7 +91,7 @@ class GeneratedColumnSuite extends AnyFunSuite with ConstraintFixture {
     assert(sorted(s"SELECT * FROM $t") == Seq("[1,7,14]", "[3,8,16]"))
   }
 
-  test("a NOT NULL generated column can be omitted, and a null result fails the write") {
+  test("a NOT NULL generated column can be omitted, and a null result fails the write", Slow) {
     val t = create("id INT, g STRING NOT NULL GENERATED ALWAYS AS (concat('id-', id))", 2, "copy-on-write")
     sql(s"INSERT INTO $t (id) VALUES (1)")
     sql(s"INSERT INTO $t VALUES (2, NULL)")
@@ -323,7 +322,7 @@ class GeneratedColumnSuite extends AnyFunSuite with ConstraintFixture {
     assert(count(t) == 2)
   }
 
-  test("Apache Iceberg reads and writes the table, keeps the expression, and does not check it") {
+  test("Apache Iceberg reads and writes the table, keeps the expression, and does not check it", Slow) {
     val t = doubled()
     assert(sorted(s"SELECT * FROM ${inApacheIceberg(t)}") == Seq("[1,10,20]", "[2,null,null]"))
     sql(s"INSERT INTO ${inApacheIceberg(t)} VALUES (3, 30, 7)")

@@ -11,6 +11,7 @@ import org.apache.spark.sql.Row
 import org.apache.spark.sql.functions.{col, lit}
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.Sampling
 import iceberglite.conformance.MetadataRules
 
 /** Exchanges encrypted equality deletes with Apache Iceberg, which writes them through its Java library. */
@@ -54,7 +55,10 @@ class EncryptedDeletesPeerSuite extends AnyFunSuite with EncryptedFixture {
   }
 
   for (format <- Seq("parquet", "avro"))
-    test(s"encrypted equality deletes in $format are exchanged with Apache Iceberg", MetadataRules.keyMetadata) {
+    test(
+      s"encrypted equality deletes in $format are exchanged with Apache Iceberg",
+      MetadataRules.keyMetadata +: Sampling.slowInSomeRunsUnless(format == "parquet"): _*
+    ) {
       val t = create(format)
       session.range(15, 25).select(col("id"), lit("upserted").as("name")).writeTo(t).option("upsert-keys", "id")
         .append()

@@ -8,10 +8,11 @@ import scala.util.{Random, Try}
 
 import org.apache.spark.{SparkException, SparkThrowable}
 import org.apache.spark.sql.AnalysisException
+import org.scalatest.Tag
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
-import iceberglite.{MoreRoundsInSlowTier, Sampling}
+import iceberglite.{InEveryRun, MoreRoundsInSlowTier, Sampling}
 import iceberglite.spark.SharedSession
 import iceberglite.spec.IcebergError
 import iceberglite.table.KnownProperties
@@ -35,9 +36,9 @@ class ErrorBoundarySuite extends AnyFunSuite with ErrorBoundaryFixture {
     ()
   }
 
-  private def group(name: String, faults: Faults)(
+  private def group(name: String, faults: Faults, tags: Tag*)(
       cases: => Seq[Case]
-  ): Unit = test(s"if a call fails during $name, Spark's exception names the object or comes from a task") {
+  ): Unit = test(s"if a call fails during $name, Spark's exception names the object or comes from a task", tags: _*) {
     val all = random.shuffle(cases)
     val sampled = all.take(casesPerGroup)
     Sampling.recordSkipped(all.size - sampled.size, all.size, s"statements with faults, $name")
@@ -49,9 +50,9 @@ class ErrorBoundarySuite extends AnyFunSuite with ErrorBoundaryFixture {
   group("reads by other statements", FaultyFileSystem)(ErrorBoundaryStatements.reads)
   group("DataFrames", FaultyFileSystem)(ErrorBoundaryStatements.frames(tableFacts))
   group("changes to tables", FaultyFileSystem)(ErrorBoundaryStatements.definitions)
-  group("procedures", FaultyFileSystem)(ErrorBoundaryStatements.procedures(tableFacts))
-  group("changes to rows by SQL", FaultyFileSystem)(ErrorBoundaryStatements.rowChanges)
-  group("changes to rows by DataFrames", FaultyFileSystem)(ErrorBoundaryStatements.writes(tableFacts))
+  group("procedures", FaultyFileSystem, Slow, InEveryRun)(ErrorBoundaryStatements.procedures(tableFacts))
+  group("changes to rows by SQL", FaultyFileSystem, Slow, InEveryRun)(ErrorBoundaryStatements.rowChanges)
+  group("changes to rows by DataFrames", FaultyFileSystem, Slow, InEveryRun)(ErrorBoundaryStatements.writes(tableFacts))
   group("statements on a database", DatabaseFaults)(ErrorBoundaryStatements.onDatabase(tableFacts))
 
   private def failuresOf(c: Case, faults: Faults): Vector[String] = {

@@ -67,7 +67,7 @@ class FunctionsSuite extends AnyFunSuite with SharedSession {
     assert(wrong.sum == 0)
   }
 
-  test("the functions return the same results for columns as the functions of Apache Iceberg") {
+  test("the functions return the same results for columns as the functions of Apache Iceberg", Slow) {
     Seq("bucket(7, v)", "truncate(10, v)").foreach(assertSame(_, "SELECT id * 7919 - 500 AS v FROM range(1000)"))
     Seq("bucket(7, v)", "truncate(3, v)").foreach(assertSame(_, "SELECT concat('é', id, '漢') AS v FROM range(1000)"))
     Seq("bucket(7, v)", "truncate(50, v)")

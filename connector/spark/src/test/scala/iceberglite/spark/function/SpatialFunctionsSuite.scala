@@ -3,6 +3,7 @@ package iceberglite.spark.function
 import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.{Row, SparkSession}
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import iceberglite.conformance.SparkRules
 import iceberglite.spark.SharedSession
@@ -21,7 +22,11 @@ class SpatialFunctionsSuite extends AnyFunSuite with WriteFixture {
     messages(error)
   }
 
-  test("text of all types and dimensions becomes ISO WKB, and WKB becomes the same text", SparkRules.spatialFunctions) {
+  test(
+    "text of all types and dimensions becomes ISO WKB, and WKB becomes the same text",
+    Slow,
+    SparkRules.spatialFunctions
+  ) {
     val texts = Seq(
       "POINT (1 2)",
       "POINT EMPTY",

@@ -46,7 +46,10 @@ class MetadataTableReadsSuite extends AnyFunSuite with SharedSession {
   for {
     (version, formats) <- Seq("2" -> Seq("parquet", "orc", "avro"), "3" -> Seq("parquet"))
     format <- formats
-  } test(s"position_deletes has the rows of Apache Iceberg: version $version, $format", tiers(format): _*) {
+  } test(
+    s"position_deletes has the rows of Apache Iceberg: version $version, $format",
+    (if (version == "2") tiers(format) else Seq(Slow)): _*
+  ) {
     val t = create("format-version" -> version, "write.format.default" -> format)
     val expected = sortedRows(read(s"${inApacheIceberg(t)}.position_deletes"))
     assert(expected.size == 5)
@@ -105,7 +108,7 @@ class MetadataTableReadsSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("tasks read the manifests of a large metadata table, and each task reads up to the split size") {
+  test("tasks read the manifests of a large metadata table, and each task reads up to the split size", Slow) {
     val manifests = read(s"$table.manifests").count().toInt
     assert(tasksOf(read(s"$table.files")).isEmpty)
     assert(tasksOf(read(s"$table.files", "split-size" -> "1")).contains(manifests))
@@ -118,7 +121,7 @@ class MetadataTableReadsSuite extends AnyFunSuite with SharedSession {
     ))
   }
 
-  test("tasks produce the rows of partitions, manifests and all_manifests above the size, as the driver does") {
+  test("tasks produce the rows of partitions, manifests and all_manifests above the size, as the driver does", Slow) {
     for (name <- Seq("partitions", "manifests", "all_manifests")) withClue(s"$name: ") {
       val expected = sortedRows(read(s"$table.$name", "data-planning-mode" -> "local"))
       assert(expected.size > 1 && tasksOf(read(s"$table.$name")).isEmpty)

@@ -2,6 +2,7 @@ package iceberglite.spark.inspect
 
 import org.apache.spark.sql.types._
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import iceberglite.inspect.{HealthTable, MetadataTable, MetadataTables, MetadataTreeTable, PropertiesTable}
 import iceberglite.spark.SharedSession
@@ -55,7 +56,7 @@ class PeerDescriptionsSuite extends AnyFunSuite with SharedSession {
     assert(differences.isEmpty, differences.mkString("\n", "\n", ""))
   }
 
-  test("sort orders are described as in Apache Iceberg") {
+  test("sort orders are described as in Apache Iceberg", Slow) {
     val t = create(tables(1))
     Seq(
       "id",

@@ -67,7 +67,7 @@ class AddFilesSuite extends AnyFunSuite with ImportFixture {
     assert(allRows(t) == allTypes.selectExpr("to_json(struct(*))").collect().map(_.toString).toSeq.sorted)
   }
 
-  test("Avro files have only a record count, as in Apache Iceberg, and damaged Avro files are rejected") {
+  test("Avro files have only a record count, as in Apache Iceberg, and damaged Avro files are rejected", Slow) {
     val directory = writtenAvro(10)
     val columns = "id BIGINT, s STRING"
     val t = compareWithPeer(columns, "", source("avro", directory), metrics)()
@@ -165,7 +165,7 @@ class AddFilesSuite extends AnyFunSuite with ImportFixture {
     assert(message.contains("partition column d of the source: 2024-02-29") && message.contains("type int"))
   }
 
-  test("a filter selects partitions by values of the column's type") {
+  test("a filter selects partitions by values of the column's type", Slow) {
     val directory = written("parquet", "p", "q")(partitioned)
     val definition = ("id BIGINT, p STRING, q INT", "PARTITIONED BY (p, q)")
     compareWithPeer(definition._1, definition._2, source("parquet", directory), Seq("partition"))(
@@ -205,7 +205,7 @@ class AddFilesSuite extends AnyFunSuite with ImportFixture {
     }
   }
 
-  test("a file that is damaged or cannot be read with the table's types is rejected with its name and column") {
+  test("a file that is damaged or cannot be read with the table's types is rejected with its name and column", Slow) {
     val t = created("id INT, s STRUCT<a: INT>")
     def directoryWith(format: String)(change: Path => Unit): Path = {
       val directory = written(format)(sql("SELECT CAST(id AS INT) AS id, named_struct('a', 1) AS s FROM range(9)"))
@@ -241,7 +241,7 @@ class AddFilesSuite extends AnyFunSuite with ImportFixture {
     assert(addFiles(same, s"parquet.`$file`").head.getLong(0) == 1 && sorted(s"SELECT * FROM $same") == Seq("[1,2]"))
   }
 
-  test("a file is added twice only if the check for duplicates is turned off") {
+  test("a file is added twice only if the check for duplicates is turned off", Slow) {
     val directory = written("parquet")(sql("SELECT id FROM range(0, 10, 1, 2)"))
     val t = created("id BIGINT")
     addFiles(t, source("parquet", directory))
@@ -283,7 +283,7 @@ class AddFilesSuite extends AnyFunSuite with ImportFixture {
     assert(sorted(s"SELECT key FROM $mapped") == Seq("[0]", "[1]", "[2]"))
   }
 
-  test("the metrics modes of the table apply") {
+  test("the metrics modes of the table apply", Slow) {
     val directory = written("parquet")(sql("SELECT id, 'text' AS s, id AS n FROM range(3)"))
     compareWithPeer(
       "id BIGINT, s STRING, n BIGINT",

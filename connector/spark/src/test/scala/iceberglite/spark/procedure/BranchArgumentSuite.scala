@@ -2,6 +2,7 @@ package iceberglite.spark.procedure
 
 import org.apache.spark.sql.{AnalysisException, Row}
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import iceberglite.spark.SharedSession
 import iceberglite.spark.error.StatementError
@@ -50,7 +51,7 @@ class BranchArgumentSuite extends AnyFunSuite with SharedSession {
     assert(metadata(t).partitionStatistics.map(_.snapshotId) == Seq(head(t, "b")))
   }
 
-  test("add_files adds files to the branch, and looks for duplicates only there") {
+  test("add_files adds files to the branch, and looks for duplicates only there", Slow) {
     val t = table()
     val source = s"${newDirectory().toUri}files"
     spark.range(3, 4).selectExpr("int(id) AS id", "2 AS p").write.partitionBy("p").parquet(source)

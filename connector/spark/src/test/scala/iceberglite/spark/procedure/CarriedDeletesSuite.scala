@@ -93,7 +93,7 @@ class CarriedDeletesSuite extends AnyFunSuite with StatementFixture {
   for (version <- Seq(2, 3); granularity <- Seq("file", "partition"))
     test(
       s"deletes and updates during a rewrite apply to the new files, version $version, granularity $granularity",
-      Sampling.slowInSomeRunsUnless(version == 3 && granularity == "file"): _*
+      Sampling.slowInSomeRuns(isAlwaysRun = version == 3 && granularity == "file"): _*
     ) {
       val t = written(version, "write.delete.granularity" -> granularity)
       val before = live(t)
@@ -110,7 +110,7 @@ class CarriedDeletesSuite extends AnyFunSuite with StatementFixture {
       assert(contents(t, version) == expected.filter(_.getLong(0) != 4))
     }
 
-  test("deleted rows are found in the new files if several tasks read parts of one file") {
+  test("deleted rows are found in the new files if several tasks read parts of one file", Slow) {
     val t = create(columns, 3, "merge-on-read", "write.parquet.row-group-size-bytes" -> "2000")
     sql(s"INSERT INTO $t SELECT id, 1, uuid() FROM range(0, 3000, 1, 1)")
     sql(s"INSERT INTO $t SELECT id, 1, uuid() FROM range(3000, 4000, 1, 1)")
@@ -124,7 +124,10 @@ class CarriedDeletesSuite extends AnyFunSuite with StatementFixture {
   }
 
   for (version <- Seq(2, 3))
-    test(s"deleted rows are found if the replaced files have rows of several partitions, version $version") {
+    test(
+      s"deleted rows are found if the replaced files have rows of several partitions, version $version",
+      Sampling.slowUnless(version == 3): _*
+    ) {
       val t = create("id BIGINT, ts TIMESTAMP", version, "merge-on-read", "write.distribution-mode" -> "none")
       for (i <- 0 until 2)
         sql(s"INSERT INTO $t SELECT id, timestamp_seconds(IF(id % 3 = 0, 1000, -1000)) " +
@@ -150,7 +153,7 @@ class CarriedDeletesSuite extends AnyFunSuite with StatementFixture {
       assert(count(s"$t.data_files", "partition.ts_day = DATE'1969-12-31'") > 0)
     }
 
-  test("a rewrite keeps all rows of a file that is twice in the table") {
+  test("a rewrite keeps all rows of a file that is twice in the table", Slow) {
     val t = create(columns, 2, "merge-on-read")
     sql(s"INSERT INTO $t SELECT id, 1, 'a' FROM range(0, 100, 1, 1)")
     val files = new TreeReader(live(t).io, live(t).metadata).live.map(_.file)
@@ -218,7 +221,7 @@ class CarriedDeletesSuite extends AnyFunSuite with StatementFixture {
       assert(dataFiles(live(t)).intersect(seen).isEmpty)
     }
 
-  test("files of a rewrite are removed if the search for deleted rows fails with an unexpected error") {
+  test("files of a rewrite are removed if the search for deleted rows fails with an unexpected error", Slow) {
     val t = written(3)
     val before = live(t)
     sql(s"DELETE FROM $t WHERE id % 5 = 2")

@@ -189,7 +189,7 @@ class CloneSuite extends AnyFunSuite with StatementFixture with AdaptiveSparkPla
     assert(count(t) == 1)
   }
 
-  test("arguments select the snapshot, branch or tag that is cloned") {
+  test("arguments select the snapshot, branch or tag that is cloned", Slow) {
     val t = source(2)
     sql(s"ALTER TABLE $t CREATE BRANCH work")
     sql(s"INSERT INTO $t.branch_work VALUES (5000, 0, 'w')")

@@ -139,7 +139,7 @@ class ClusteringSuite extends AnyFunSuite with StatementFixture {
       assert(columns.size > 2 || sorted._2.share > 1.2 * hilbert._2.share && zordered._2.share > 1.2 * hilbert._2.share)
     }
 
-  test("hilbert keeps all rows, row ids and sequence numbers") {
+  test("hilbert keeps all rows, row ids and sequence numbers", Slow) {
     for (version <- Seq(2, 3)) {
       val t = newPoints(version)
       append(t, 1000, 3, 1)
@@ -153,7 +153,7 @@ class ClusteringSuite extends AnyFunSuite with StatementFixture {
     }
   }
 
-  test("hilbert with one column sorts the rows by its values, including long strings and binaries") {
+  test("hilbert with one column sorts the rows by its values, including long strings and binaries", Slow) {
     val values = Seq(
       "BOOLEAN" -> "id % 2 = 0",
       "DECIMAL(38, 10)" -> "-id / 7",
@@ -173,7 +173,7 @@ class ClusteringSuite extends AnyFunSuite with StatementFixture {
     }
   }
 
-  test("after CLUSTER BY, only files that are not yet clustered or have deleted rows are rewritten") {
+  test("after CLUSTER BY, only files that are not yet clustered or have deleted rows are rewritten", Slow) {
     val t = newPoints()
     append(t, 10000, 10, 1)
     sql(s"ALTER TABLE $t CLUSTER BY (x, y)")
@@ -250,7 +250,7 @@ class ClusteringSuite extends AnyFunSuite with StatementFixture {
     new DataFileRewrite(spark, table, SnapshotTarget.Main, AlwaysTrue, options, ordering)
   }
 
-  test("rows that are appended while a clustering rewrite runs are clustered by the next call") {
+  test("rows that are appended while a clustering rewrite runs are clustered by the next call", Slow) {
     val t = newPoints()
     append(t, 10000, 5, 1)
     sql(s"ALTER TABLE $t CLUSTER BY (x, y)")
@@ -267,7 +267,7 @@ class ClusteringSuite extends AnyFunSuite with StatementFixture {
     assert(result(call(t, s"options => map($sizes)")) == ((0, 0)))
   }
 
-  test("OPTIMIZE and maintain cluster the files of a clustered table") {
+  test("OPTIMIZE and maintain cluster the files of a clustered table", Slow) {
     val t = newPoints()
     sql(s"ALTER TABLE $t CLUSTER BY (x, y)")
     for (statement <- Seq(s"OPTIMIZE $t", s"CALL lite.system.maintain('${t.stripPrefix("lite.")}')")) {
@@ -320,7 +320,7 @@ class ClusteringSuite extends AnyFunSuite with StatementFixture {
     assert(count(t) == 0 && dataFilesOf(t) == filesBefore)
   }
 
-  test("a rewrite rejects a clustering property with invalid columns, and CLUSTER BY replaces the property") {
+  test("a rewrite rejects a clustering property with invalid columns, and CLUSTER BY replaces the property", Slow) {
     val t = create("id BIGINT, l ARRAY<INT>, s STRUCT<a: INT>", 2, "merge-on-read")
     sql(s"INSERT INTO $t VALUES (1, array(1), named_struct('a', 1)), (2, NULL, NULL)")
     val key = "iceberg-lite.cluster-by"
@@ -350,7 +350,7 @@ class ClusteringSuite extends AnyFunSuite with StatementFixture {
     assert(result(call(t, "options => map('rewrite-all', 'true')"))._2 == 1)
   }
 
-  test("invalid columns of CLUSTER BY and of hilbert are rejected") {
+  test("invalid columns of CLUSTER BY and of hilbert are rejected", Slow) {
     val t = create("id BIGINT, l ARRAY<INT>, s STRUCT<x: INT, y: STRING>, v VOID, u STRING", 3, "merge-on-read")
     for (
       (columns, message) <- Seq(

@@ -219,7 +219,7 @@ class CreateChangelogViewSuite extends AnyFunSuite with SharedSession with Adapt
     assert(rows("SELECT id FROM `my changes`") == Seq(Row(2)))
   }
 
-  test("the error for invalid arguments of the call says what to do") {
+  test("the error for invalid arguments of the call says what to do", Slow) {
     val table = tableWithKeys()
     sql(s"INSERT INTO $table VALUES (1, 'a', 1, NULL, NULL, NULL)")
     def message(arguments: String): String =

@@ -96,7 +96,7 @@ class ExpireSnapshotsSuite extends AnyFunSuite with StatementFixture {
     }
   }
 
-  test("a Spark job finds the same unreachable files as the driver") {
+  test("a Spark job finds the same unreachable files as the driver", Slow) {
     val t = changed(2, new Random(Fuzz.seed))
     val table = live(t)
     val tree = new TreeReader(table.io, table.metadata)

@@ -153,7 +153,10 @@ class MaintainSuite extends AnyFunSuite with StatementFixture {
     assert(statusOf(call(t), "compute_table_stats") == "skipped")
   }
 
-  test("numbers of distinct values are renewed once copy-on-write updates have written as many rows as the table has") {
+  test(
+    "numbers of distinct values are renewed once copy-on-write updates have written as many rows as the table has",
+    Slow
+  ) {
     val t = create("id BIGINT, n BIGINT", 2, "copy-on-write")
     val Array(catalog, rest) = t.split("\\.", 2)
     for (i <- 0 until 3) sql(s"INSERT INTO $t SELECT id, 0 FROM range(${i * 100}, ${i * 100 + 100}, 1, 1)")

@@ -3,7 +3,9 @@ package iceberglite.spark.procedure
 import java.nio.file.{Files, Path, Paths}
 
 import org.apache.spark.sql.{AnalysisException, DataFrame, SparkSession}
+import org.scalatest.Tag
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import iceberglite.spark.{SharedSession, SparkSessionCatalog}
 
@@ -24,7 +26,7 @@ class MigrateTableSuite extends AnyFunSuite with ImportFixture {
   }
 
   /** Registers a test that runs in a new database, which is dropped afterwards. */
-  private def inDatabase(name: String)(body: SparkSession => Unit): Unit = test(name) {
+  private def inDatabase(name: String, tags: Tag*)(body: SparkSession => Unit): Unit = test(name, tags: _*) {
     inSession(session) { s =>
       val db = s"migrate${SharedSession.counter.incrementAndGet()}"
       s.sql(s"CREATE DATABASE $db LOCATION '${newDirectory(db).toUri}'")
@@ -63,29 +65,29 @@ class MigrateTableSuite extends AnyFunSuite with ImportFixture {
     s.sql(s"INSERT INTO $table SELECT id, concat('n', id), CAST(id % 3 AS INT) FROM range(0, 30, 1, 2)")
   }
 
-  inDatabase("a table is replaced by an Iceberg table with its files, and the backup does not own the files") { s =>
-    val external = newDirectory().toUri
-    for (
-      (table, format, clauses) <- Seq(
-        ("managed", "parquet", ""),
-        ("partitioned", "orc", "PARTITIONED BY (p)"),
-        ("external", "parquet", s"PARTITIONED BY (p) LOCATION '$external'")
-      )
-    ) {
-      create(s, table, format, clauses)
-      val before = rowsOf(s.table(table))
-      assert(
-        migrate(s, table, "properties => map('mine', '1')") == filesIn(directoryOf(s, s"${table}_backup_"), format).size
-      )
-      assert(described(s, table, "Provider") == "iceberg" && rowsOf(s.table(table)) == before)
-      val properties = s.sql(s"SHOW TBLPROPERTIES $table").collect().map(r => r.getString(0) -> r.getString(1)).toMap
-      assert(Seq("migrated", "mine", "k").map(properties.get) == Seq(Some("true"), Some("1"), Some("v")))
-      s.sql(s"INSERT INTO $table VALUES (100, 'new', 9)")
-      s.sql(s"DELETE FROM $table WHERE id < 15")
-      assert(rowsOf(s.table(s"${table}_BACKUP_")) == before)
-      s.sql(s"DROP TABLE ${table}_BACKUP_")
-      assert(s.table(table).count() == 16)
-    }
+  inDatabase("a table is replaced by an Iceberg table with its files, and the backup does not own the files", Slow) {
+    s =>
+      val external = newDirectory().toUri
+      for (
+        (table, format, clauses) <- Seq(
+          ("managed", "parquet", ""),
+          ("partitioned", "orc", "PARTITIONED BY (p)"),
+          ("external", "parquet", s"PARTITIONED BY (p) LOCATION '$external'")
+        )
+      ) {
+        create(s, table, format, clauses)
+        val before = rowsOf(s.table(table))
+        val migrated = migrate(s, table, "properties => map('mine', '1')")
+        assert(migrated == filesIn(directoryOf(s, s"${table}_backup_"), format).size)
+        assert(described(s, table, "Provider") == "iceberg" && rowsOf(s.table(table)) == before)
+        val properties = s.sql(s"SHOW TBLPROPERTIES $table").collect().map(r => r.getString(0) -> r.getString(1)).toMap
+        assert(Seq("migrated", "mine", "k").map(properties.get) == Seq(Some("true"), Some("1"), Some("v")))
+        s.sql(s"INSERT INTO $table VALUES (100, 'new', 9)")
+        s.sql(s"DELETE FROM $table WHERE id < 15")
+        assert(rowsOf(s.table(s"${table}_BACKUP_")) == before)
+        s.sql(s"DROP TABLE ${table}_BACKUP_")
+        assert(s.table(table).count() == 16)
+      }
   }
 
   inDatabase("the backup can have another name, and can be dropped") { s =>
@@ -97,7 +99,7 @@ class MigrateTableSuite extends AnyFunSuite with ImportFixture {
     assert(tables(s) == Seq("original", "t", "u") && s.table("u").count() == 30)
   }
 
-  inDatabase("after a failure the table has its original name, rows and files") { s =>
+  inDatabase("after a failure the table has its original name, rows and files", Slow) { s =>
     for ((table, clauses) <- Seq("managed" -> "", "external" -> s"LOCATION '${newDirectory().toUri}'")) {
       create(s, table, "parquet", clauses)
       val before = rowsOf(s.table(table))

@@ -64,7 +64,7 @@ class RemoveOrphanFilesSuite extends AnyFunSuite with StatementFixture {
   for (version <- Seq(1, 2, 3))
     test(
       s"the same files are orphans as in Apache Iceberg, version $version",
-      Sampling.slowInSomeRunsUnless(version == 2): _*
+      Sampling.slowInSomeRuns(isAlwaysRun = version == 2): _*
     ) {
       val (t, orphans) = withOrphans(version)
       assert(call(t).isEmpty)
@@ -155,7 +155,10 @@ class RemoveOrphanFilesSuite extends AnyFunSuite with StatementFixture {
     }
   }
 
-  test("a listing by prefix is divided among tasks, whose number and prefixes are limited, and finds the same files") {
+  test(
+    "a listing by prefix is divided among tasks, whose number and prefixes are limited, and finds the same files",
+    Slow
+  ) {
     val t = filled(2, "copy-on-write")
     val data = directoryOf(t).resolve("data")
     def add(directories: Seq[String]): Seq[Path] = directories.map { name =>

@@ -67,7 +67,7 @@ class RewriteDataFilesSuite extends AnyFunSuite with RewriteFixture {
   for (format <- Seq("parquet", "orc", "avro"); version <- Seq(2, 3))
     test(
       s"bin-packing keeps nulls and values of all types in $format files, version $version",
-      Sampling.slowInSomeRunsUnless(format == "parquet" && version == 3): _*
+      Sampling.slowInSomeRuns(isAlwaysRun = format == "parquet" && version == 3): _*
     ) {
       val definitions = values.zipWithIndex.map { case ((dataType, _), i) => s"c$i $dataType" }.mkString(", ")
       val properties = Seq("write.format.default" -> format, "write.distribution-mode" -> "none")

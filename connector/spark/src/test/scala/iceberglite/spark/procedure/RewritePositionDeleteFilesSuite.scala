@@ -286,7 +286,7 @@ class RewritePositionDeleteFilesSuite extends AnyFunSuite with StatementFixture 
     }
   }
 
-  test("tables without position deletes are not changed") {
+  test("tables without position deletes are not changed", Slow) {
     for (version <- Seq(1, 2, 3)) {
       val t = create("id BIGINT", version, "copy-on-write")
       assert(rewrite(t, everything) == Row(0, 0, 0L, 0L))

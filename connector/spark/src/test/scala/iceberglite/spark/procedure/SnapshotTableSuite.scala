@@ -4,6 +4,7 @@ import java.nio.file.Files
 
 import org.apache.spark.sql.AnalysisException
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import iceberglite.spark.SharedSession
 
@@ -33,7 +34,7 @@ class SnapshotTableSuite extends AnyFunSuite with ImportFixture {
     rows(s"CALL ${table.takeWhile(_ != '.')}.system.snapshot(${all.mkString(", ")})").head.getLong(0)
   }
 
-  test("a snapshot has the columns, partitions, properties and rows of its source, as in Apache Iceberg") {
+  test("a snapshot has the columns, partitions, properties and rows of its source, as in Apache Iceberg", Slow) {
     for (format <- Seq("parquet", "orc"); clauses <- Seq("", "PARTITIONED BY (p) TBLPROPERTIES ('k' = 'v')"))
       withSource(format, clauses) { source =>
         val (ours, theirs) = (newTable(), newTable())

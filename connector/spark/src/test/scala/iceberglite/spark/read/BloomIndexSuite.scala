@@ -10,6 +10,7 @@ import org.apache.iceberg.puffin.Puffin
 import org.apache.iceberg.spark.Spark3Util
 import org.apache.spark.sql.SparkSession
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import iceberglite.conformance.StatisticsRules
 import iceberglite.puffin.PuffinFile
@@ -69,6 +70,7 @@ class BloomIndexSuite extends AnyFunSuite with StatementFixture {
 
   test(
     "a point query and a join with few keys open only the files that may contain a key",
+    Slow,
     StatisticsRules.bloomIndex
   ) {
     val settings = SharedSession.catalogConf(
@@ -124,7 +126,7 @@ class BloomIndexSuite extends AnyFunSuite with StatementFixture {
     assert(property.isEmpty && planned(query) > 10 && rows(query).size == 2)
   }
 
-  test("no row is lost after deletes and changes of columns, and in old snapshots and branches") {
+  test("no row is lost after deletes and changes of columns, and in old snapshots and branches", Slow) {
     val t = scattered(8, "id INT, n STRING")
     val first = live(t).metadata.currentSnapshot.get.snapshotId
     sql(s"DELETE FROM $t WHERE id = 7")
@@ -148,7 +150,7 @@ class BloomIndexSuite extends AnyFunSuite with StatementFixture {
     assert(rows(s"SELECT n FROM $t WHERE key = 8").map(_.getString(0)) == Seq("again"))
   }
 
-  test("a compaction adds its files to the index, and keeps the numbers of distinct values") {
+  test("a compaction adds its files to the index, and keeps the numbers of distinct values", Slow) {
     val t = scattered(8)
     sql(s"ALTER TABLE $t SET BLOOM INDEX (id)")
     call(t, arguments = ", columns => array('n')")
@@ -163,7 +165,7 @@ class BloomIndexSuite extends AnyFunSuite with StatementFixture {
     assert(count(t, "id = 10005") == 1 && count(t, "id IN (500, 501, 10006)") == 3 && count(t, "id = 5") == 0)
   }
 
-  test("Table.maintain writes the filters of new files, and then has nothing to do") {
+  test("Table.maintain writes the filters of new files, and then has nothing to do", Slow) {
     val t = scattered(2)
     indexed(t)
     sql(s"INSERT INTO $t VALUES (9999, 'x')")
@@ -181,7 +183,8 @@ class BloomIndexSuite extends AnyFunSuite with StatementFixture {
   }
 
   test(
-    "automatic compactions, and rewrites without an index, compute no filters; other rewrites only those of new files"
+    "automatic compactions, and rewrites without an index, compute no filters; other rewrites only those of new files",
+    Slow
   ) {
     val t = scattered(4, properties = "'format-version'='2', 'iceberg-lite.auto-compact.min-input-files'='2'")
     def ofIndex: Int = live(t).metadata.statistics.size
@@ -223,7 +226,7 @@ class BloomIndexSuite extends AnyFunSuite with StatementFixture {
     assert(plan.contains("Filter"), plan)
   }
 
-  test("only new files are read for the index, and a damaged statistics file loses no row") {
+  test("only new files are read for the index, and a damaged statistics file loses no row", Slow) {
     val t = scattered(8)
     indexed(t)
     sql(s"INSERT INTO $t VALUES (9999, 'x')")
@@ -243,6 +246,7 @@ class BloomIndexSuite extends AnyFunSuite with StatementFixture {
 
   test(
     "Apache Iceberg reads, writes and expires a table with the index, and reads the footer of its file",
+    Slow,
     StatisticsRules.bloomIndex
   ) {
     val t = scattered(4)

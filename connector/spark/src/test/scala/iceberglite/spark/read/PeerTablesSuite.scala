@@ -35,7 +35,10 @@ class PeerTablesSuite extends AnyFunSuite with SharedSession {
       |(false, -1, -2L, float('NaN'), double('-Infinity'), -1.25bd, -12.3456bd, -1.0000000001bd, DATE'1500-01-01',
       |TIMESTAMP'1500-01-01 10:00:00', TIMESTAMP_NTZ'1500-01-01 10:00:00', '', X'')""".stripMargin.replace("\n", " ")
 
-  test("in versions 1 to 3, values of all primitive types are read as by Apache Iceberg, in batches and row by row") {
+  test(
+    "in versions 1 to 3, values of all primitive types are read as by Apache Iceberg, in batches and row by row",
+    Slow
+  ) {
     for (version <- Seq(1, 2, 3)) {
       val table = create(allTypes, s"TBLPROPERTIES ('format-version' = '$version')")
       sql(s"INSERT INTO ${inApacheIceberg(table)} $allValues")
@@ -91,7 +94,7 @@ class PeerTablesSuite extends AnyFunSuite with SharedSession {
     ).foreach(sameRows(table, _))
   }
 
-  test("columns keep their values when they are renamed, swapped, moved, dropped and added again") {
+  test("columns keep their values when they are renamed, swapped, moved, dropped and added again", Slow) {
     val table = create("a int, b int, c string, s struct<x: int, y: int>")
     val peerTable = inApacheIceberg(table)
     sql(s"INSERT INTO $peerTable VALUES (1, 10, 'old', named_struct('x', 1, 'y', 2))")

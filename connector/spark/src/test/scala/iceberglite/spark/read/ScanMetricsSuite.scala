@@ -4,6 +4,7 @@ import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.execution.datasources.v2.BatchScanExec
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.Sampling
 import iceberglite.spark.SharedSession
 
 /** Compares the metrics of scans in Spark's SQL tab with those of Apache Iceberg. */
@@ -30,7 +31,10 @@ class ScanMetricsSuite extends AnyFunSuite with SharedSession with AdaptiveSpark
   }
 
   for (version <- Seq(2, 3))
-    test(s"a scan has the metrics of Apache Iceberg, with the same values, in version $version") {
+    test(
+      s"a scan has the metrics of Apache Iceberg, with the same values, in version $version",
+      Sampling.slowUnless(version == 3): _*
+    ) {
       val table = tableWithDeletes(version)
       for (condition <- Seq("", " WHERE p = 0", " WHERE p = 7")) {
         val ours = metricsOf(s"SELECT id FROM $table$condition")

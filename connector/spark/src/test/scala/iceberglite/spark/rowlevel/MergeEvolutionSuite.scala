@@ -44,7 +44,7 @@ class MergeEvolutionSuite extends AnyFunSuite with StatementFixture {
 
     test(
       s"missing fields of structs are added, even in lists and maps (version $version, $mode)",
-      Sampling.slowInSomeRunsUnless(version == 2 && mode == "merge-on-read"): _*
+      Sampling.slowInSomeRuns(isAlwaysRun = version == 2 && mode == "merge-on-read"): _*
     ) {
       val t = create(
         "id BIGINT, s STRUCT<a: INT, b: INT>, l ARRAY<STRUCT<x: INT, y: INT>>, m MAP<STRING, STRUCT<v: INT, w: INT>>",
@@ -102,7 +102,10 @@ class MergeEvolutionSuite extends AnyFunSuite with StatementFixture {
     assert(read(t) == Seq("[1,2,2024-01-02]"))
   }
 
-  test("columns are also added by an insert-only MERGE, a MERGE with NOT MATCHED BY SOURCE and a MERGE on a branch") {
+  test(
+    "columns are also added by an insert-only MERGE, a MERGE with NOT MATCHED BY SOURCE and a MERGE on a branch",
+    Slow
+  ) {
     val t = create("id BIGINT NOT NULL, n INT", 2, "merge-on-read")
     sql(s"INSERT INTO $t VALUES (1, 1)")
     sql(s"ALTER TABLE $t CREATE BRANCH b")
@@ -117,7 +120,7 @@ class MergeEvolutionSuite extends AnyFunSuite with StatementFixture {
     assert(read(t) == Seq("[1,1,null,null]", "[2,null,x,null]"))
   }
 
-  test("in inserted rows, columns that the source lacks have their default values") {
+  test("in inserted rows, columns that the source lacks have their default values", Slow) {
     val t = create("id BIGINT, n INT DEFAULT 42", 3, "copy-on-write")
     sql(s"INSERT INTO $t VALUES (1, 1)")
     sql(s"MERGE WITH SCHEMA EVOLUTION INTO $t t USING (SELECT i AS id, 'x' AS data FROM range(1, 3) r(i)) s " +
@@ -125,7 +128,7 @@ class MergeEvolutionSuite extends AnyFunSuite with StatementFixture {
     assert(read(t) == Seq("[1,1,x]", "[2,42,x]"))
   }
 
-  test("a MERGE that fails or changes no row, and EXPLAIN of a MERGE, do not change the schema") {
+  test("a MERGE that fails or changes no row, and EXPLAIN of a MERGE, do not change the schema", Slow) {
     val t = create("id BIGINT, n BIGINT", 2, "copy-on-write")
     sql(s"INSERT INTO $t VALUES (1, 1)")
     def merge(id: String) = s"MERGE WITH SCHEMA EVOLUTION INTO $t t USING (SELECT $id AS id, 'x' AS data) s " +
@@ -138,7 +141,10 @@ class MergeEvolutionSuite extends AnyFunSuite with StatementFixture {
     assert(columns(t) == Seq("id long", "n long"))
   }
 
-  test("UPDATE * from a source that lacks a column is rejected; with schema evolution, the column keeps its values") {
+  test(
+    "UPDATE * from a source that lacks a column is rejected; with schema evolution, the column keeps its values",
+    Slow
+  ) {
     val t = create("id BIGINT, n BIGINT", 2, "copy-on-write")
     sql(s"INSERT INTO $t VALUES (1, 1)")
     val statementEnd = s"$t t USING (SELECT 1L AS id, 'x' AS data) s ON t.id = s.id WHEN MATCHED THEN UPDATE SET *"
@@ -151,7 +157,7 @@ class MergeEvolutionSuite extends AnyFunSuite with StatementFixture {
   for (mode <- Seq("copy-on-write", "merge-on-read"))
     test(
       s"a MERGE fails if a concurrent commit adds a column, or succeeds with retries ($mode)",
-      Sampling.slowInSomeRunsUnless(mode == "merge-on-read"): _*
+      Sampling.slowInSomeRuns(isAlwaysRun = mode == "merge-on-read"): _*
     ) {
       val t = create("id BIGINT", 2, mode)
       sql(s"INSERT INTO $t VALUES (1)")
@@ -175,7 +181,7 @@ class MergeEvolutionSuite extends AnyFunSuite with StatementFixture {
   for (mode <- Seq("copy-on-write", "merge-on-read"))
     test(
       s"Spark's cached results are refreshed after a MERGE that adds columns ($mode)",
-      Sampling.slowInSomeRunsUnless(mode == "merge-on-read"): _*
+      Sampling.slowInSomeRuns(isAlwaysRun = mode == "merge-on-read"): _*
     ) {
       val t = create("id BIGINT, n INT", 2, mode)
       sql(s"INSERT INTO $t VALUES (1, 1)")
@@ -209,7 +215,7 @@ class MergeEvolutionSuite extends AnyFunSuite with StatementFixture {
   for (mode <- Seq("copy-on-write", "merge-on-read"))
     test(
       s"a column added between analysis and execution of a statement does not become null ($mode)",
-      Sampling.slowInSomeRunsUnless(mode == "copy-on-write"): _*
+      Sampling.slowInSomeRuns(isAlwaysRun = mode == "copy-on-write"): _*
     ) {
       val t = create("id BIGINT, n BIGINT", 2, mode)
       sql(s"INSERT INTO $t SELECT id, id FROM range(0, 10, 1, 1)")

@@ -10,7 +10,7 @@ import org.apache.spark.sql.internal.SQLConf
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
-import iceberglite.{Fuzz, MoreRoundsInSlowTierTag, Sampling}
+import iceberglite.{Fuzz, InEveryRun, Sampling}
 import iceberglite.table.action.FastAppend
 import iceberglite.tree.TreeReader
 import iceberglite.spark.rules.ReportedWriteExec
@@ -59,7 +59,7 @@ class MergeFilesSuite extends AnyFunSuite with StatementFixture with AdaptiveSpa
   for (mode <- Seq("copy-on-write", "merge-on-read"); layout <- Seq("", "PARTITIONED BY (p)"))
     test(
       s"constant conditions in ON skip files ($mode $layout)",
-      Sampling.slowUnless(mode == "copy-on-write" && layout.isEmpty): _*
+      Slow
     ) {
       // The range of the source's ids excludes no file.
       val source = "(SELECT * FROM VALUES (5L, 1L), (305L, 2L), (795L, 3L), (900L, 4L) AS v(id, n))"
@@ -77,7 +77,7 @@ class MergeFilesSuite extends AnyFunSuite with StatementFixture with AdaptiveSpa
       }
     }
 
-  test("copy-on-write rewrites only files with a match or a row for WHEN NOT MATCHED BY SOURCE") {
+  test("copy-on-write rewrites only files with a match or a row for WHEN NOT MATCHED BY SOURCE", Slow) {
     for ((version, threshold, layout) <- Seq((2, "10MB", ""), (3, "-1", "PARTITIONED BY (p)")))
       withConf(SQLConf.AUTO_BROADCASTJOIN_THRESHOLD.key -> threshold) {
         val t = table("copy-on-write", layout, version)
@@ -98,7 +98,10 @@ class MergeFilesSuite extends AnyFunSuite with StatementFixture with AdaptiveSpa
       }
   }
 
-  test("a condition of the table in ON and in WHEN NOT MATCHED BY SOURCE excludes the other files from all scans") {
+  test(
+    "a condition of the table in ON and in WHEN NOT MATCHED BY SOURCE excludes the other files from all scans",
+    Slow
+  ) {
     for ((layout, threshold) <- Seq("" -> "-1", "PARTITIONED BY (p)" -> "10MB"))
       withConf(SQLConf.AUTO_BROADCASTJOIN_THRESHOLD.key -> threshold) {
         val t = table("copy-on-write", layout)
@@ -138,7 +141,10 @@ class MergeFilesSuite extends AnyFunSuite with StatementFixture with AdaptiveSpa
     }
   }
 
-  test("without a condition in WHEN NOT MATCHED BY SOURCE, or with a source that may change, all files are rewritten") {
+  test(
+    "without a condition in WHEN NOT MATCHED BY SOURCE, or with a source that may change, all files are rewritten",
+    Slow
+  ) {
     val t = table("copy-on-write")
     val all = (0 until Files).toSet
     val unconditional =
@@ -153,7 +159,10 @@ class MergeFilesSuite extends AnyFunSuite with StatementFixture with AdaptiveSpa
       Seq(Seq(700L, 0L, 2L)))
   }
 
-  test("the condition of WHEN NOT MATCHED BY SOURCE is not evaluated on rows with a match, on which it may fail") {
+  test(
+    "the condition of WHEN NOT MATCHED BY SOURCE is not evaluated on rows with a match, on which it may fail",
+    Slow
+  ) {
     val t = table("copy-on-write")
     sql(s"UPDATE $t SET n = 1 WHERE NOT id IN (205, 207)")
     withConf("spark.sql.ansi.enabled" -> "true") {
@@ -173,7 +182,7 @@ class MergeFilesSuite extends AnyFunSuite with StatementFixture with AdaptiveSpa
     assert(rows(s"SELECT * FROM $t").size == 100 * Files - 10)
   }
 
-  test("a concurrent commit conflicts only if it may add a row for one of the clauses") {
+  test("a concurrent commit conflicts only if it may add a row for one of the clauses", Slow) {
     for ((id, conflicts) <- Seq(350L -> false, 450L -> true, 550L -> true)) {
       val t = table("copy-on-write")
       val other = newTable()
@@ -278,7 +287,8 @@ class MergeFilesSuite extends AnyFunSuite with StatementFixture with AdaptiveSpa
 
   test(
     "random statements with WHEN NOT MATCHED BY SOURCE have the results of Spark with Apache Iceberg",
-    MoreRoundsInSlowTierTag
+    Slow,
+    InEveryRun
   ) {
     for (round <- 0 until Fuzz.slowRounds(4)) {
       val random = new Random(Fuzz.seed + round)

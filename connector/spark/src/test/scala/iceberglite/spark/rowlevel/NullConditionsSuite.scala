@@ -38,7 +38,7 @@ class NullConditionsSuite extends AnyFunSuite with StatementFixture {
     ()
   }
 
-  test("a DELETE whose condition is null or false for every row deletes nothing") {
+  test("a DELETE whose condition is null or false for every row deletes nothing", Slow) {
     withTables { t =>
       conditions.foreach { condition =>
         sql(s"DELETE FROM $t WHERE $condition")

@@ -12,6 +12,7 @@ import org.apache.spark.sql.internal.SQLConf
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
+import iceberglite.Sampling
 import iceberglite.spark.SharedSession
 import iceberglite.spark.rules.ReportedWriteExec
 import iceberglite.spark.write.WriteFixture
@@ -116,7 +117,10 @@ class RewriteMergeJoinSuite extends AnyFunSuite with WriteFixture with AdaptiveS
       }
     }
 
-    test(s"a MERGE is rejected if a target row has several matching source rows ($mode)") {
+    test(
+      s"a MERGE is rejected if a target row has several matching source rows ($mode)",
+      Sampling.slowUnless(mode == "merge-on-read"): _*
+    ) {
       val t = filledTable(mode)
       val error = intercept[Exception](
         sql(s"MERGE INTO $t t USING (SELECT id DIV 2 AS id, 1 AS p, 'x' AS n FROM range(10)) u ON t.id = u.id $upsert")
@@ -124,7 +128,10 @@ class RewriteMergeJoinSuite extends AnyFunSuite with WriteFixture with AdaptiveS
       assert(messages(error).contains("MERGE_CARDINALITY_VIOLATION"), messages(error))
     }
 
-    test(s"the source of a MERGE can be the target table itself ($mode)") {
+    test(
+      s"the source of a MERGE can be the target table itself ($mode)",
+      Sampling.slowUnless(mode == "merge-on-read"): _*
+    ) {
       val t = filledTable(mode, version = 3)
       sql(
         s"MERGE INTO $t t USING (SELECT id + 1000 AS id, p, 'again' AS n FROM $t WHERE p = 2) u ON t.id = u.id $upsert"
@@ -180,7 +187,7 @@ class RewriteMergeJoinSuite extends AnyFunSuite with WriteFixture with AdaptiveS
     }
   }
 
-  test("merge-on-read sorts only target rows that match") {
+  test("merge-on-read sorts only target rows that match", Slow) {
     val t = filledTable("merge-on-read")
     // The source is small enough for a broadcast, and the target is not.
     withConf(SQLConf.AUTO_BROADCASTJOIN_THRESHOLD.key -> "20KB") {
@@ -195,7 +202,7 @@ class RewriteMergeJoinSuite extends AnyFunSuite with WriteFixture with AdaptiveS
     }
   }
 
-  test("an insert-only MERGE searches for the source's keys without shuffling the target's rows") {
+  test("an insert-only MERGE searches for the source's keys without shuffling the target's rows", Slow) {
     val t = filledTable("copy-on-write")
     (0 until 4).foreach(i => sql(s"INSERT INTO $t SELECT id, 1, 'x' FROM range(${i}000000, ${i}000100)"))
     val clauses = Seq(
@@ -216,7 +223,10 @@ class RewriteMergeJoinSuite extends AnyFunSuite with WriteFixture with AdaptiveS
   }
 
   for (mode <- Seq("copy-on-write", "merge-on-read"))
-    test(s"files that cannot contain a key of the source are not read ($mode)") {
+    test(
+      s"files that cannot contain a key of the source are not read ($mode)",
+      Sampling.slowUnless(mode == "merge-on-read"): _*
+    ) {
       val t = newTable()
       sql(s"CREATE TABLE $t (id BIGINT, n BIGINT) USING iceberg TBLPROPERTIES ('write.merge.mode' = '$mode')")
       (0 until 4).foreach(i =>
@@ -246,7 +256,7 @@ class RewriteMergeJoinSuite extends AnyFunSuite with WriteFixture with AdaptiveS
     }
   }
 
-  test("a MERGE inserts no row twice, although its source returns other rows if the source is read again") {
+  test("a MERGE inserts no row twice, although its source returns other rows if the source is read again", Slow) {
     val t = filledTable("copy-on-write")
     val answers = new java.util.concurrent.atomic.AtomicInteger
     ChangingSource.rows = () => if (answers.getAndIncrement() == 0) Seq(Some(1L)) else Seq(Some(1L), Some(1000L))

@@ -26,7 +26,7 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
   for ((version, kind) <- Seq(2 -> "position delete files", 3 -> "deletion vector"))
     test(
       s"after several DELETE statements, a data file has only the $kind of the last statement",
-      Sampling.slowInSomeRunsUnless(version == 3): _*
+      Sampling.slowInSomeRuns(isAlwaysRun = version == 3): _*
     ) {
       val t = create(Columns, version, "merge-on-read", "write.parquet.row-group-size-bytes" -> "20000")
       sql(s"INSERT INTO $t SELECT id, xxhash64(id) FROM range(0, 20000, 1, 1)")
@@ -43,7 +43,7 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
       assert(count(t) == expected && count(inApacheIceberg(t)) == expected)
     }
 
-  test("a position delete file with partition granularity contains deletes of several data files") {
+  test("a position delete file with partition granularity contains deletes of several data files", Slow) {
     val t = filled(2, "merge-on-read", "write.delete.granularity" -> "partition")
     sql(s"DELETE FROM $t WHERE n = 4")
     val files = rows(s"SELECT file_path FROM $t.delete_files").map(_.getString(0))
@@ -73,7 +73,10 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
   }
 
   for (mode <- Seq("copy-on-write", "merge-on-read")) {
-    test(s"conditions can use metadata columns ($mode)", Sampling.slowInSomeRunsUnless(mode == "merge-on-read"): _*) {
+    test(
+      s"conditions can use metadata columns ($mode)",
+      Sampling.slowInSomeRuns(isAlwaysRun = mode == "merge-on-read"): _*
+    ) {
       val t = filled(3, mode)
       sql(s"DELETE FROM $t WHERE _ROW_ID = 17")
       sql(
@@ -92,7 +95,7 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
 
     test(
       s"a MERGE can match rows by their file and position ($mode)",
-      Sampling.slowInSomeRunsUnless(mode == "merge-on-read"): _*
+      Sampling.slowInSomeRuns(isAlwaysRun = mode == "merge-on-read"): _*
     ) {
       for (text <- Seq("STRING", "CHAR(3)", "VARCHAR(3)")) {
         val t = create(s"id BIGINT, c $text", 2, mode)
@@ -239,7 +242,7 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
   for ((version, mode) <- Seq(2 -> "copy-on-write", 3 -> "copy-on-write", 3 -> "merge-on-read"))
     test(
       s"Spark's cached results of a table are refreshed after a change (version $version, $mode)",
-      Sampling.slowInSomeRunsUnless(version == 3 && mode == "merge-on-read"): _*
+      Sampling.slowInSomeRuns(isAlwaysRun = version == 3 && mode == "merge-on-read"): _*
     ) {
       val t = filled(version, mode)
       sql(s"CACHE TABLE $t")

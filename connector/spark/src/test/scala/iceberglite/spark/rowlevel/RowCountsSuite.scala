@@ -39,7 +39,7 @@ class RowCountsSuite extends AnyFunSuite with WriteFixture {
   for ((version, mode) <- Seq(1 -> "copy-on-write", 2 -> "copy-on-write", 3 -> "copy-on-write")) {
     test(
       s"rows that copy-on-write statements change and copy are counted (version $version)",
-      Sampling.slowInSomeRunsUnless(version == 3): _*
+      Sampling.slowInSomeRuns(isAlwaysRun = version == 3): _*
     ) {
       val t = filledTable(version, mode)
       sql(s"DELETE FROM $t WHERE id % 100 = 5")
@@ -81,7 +81,7 @@ class RowCountsSuite extends AnyFunSuite with WriteFixture {
 
     test(
       s"copy-on-write after merge-on-read counts only rows that were not deleted yet, version $version",
-      Sampling.slowInSomeRunsUnless(version == 3): _*
+      Sampling.slowInSomeRuns(isAlwaysRun = version == 3): _*
     ) {
       val t = filledTable(version, "merge-on-read")
       sql(s"DELETE FROM $t WHERE id < 100")
@@ -102,7 +102,7 @@ class RowCountsSuite extends AnyFunSuite with WriteFixture {
   for ((version, column) <- Seq(2 -> "_spec_id INT", 2 -> "_SPEC_ID INT", 3 -> "_spec_id INT COMMENT 'mine'"))
     test(
       s"if a column hides a metadata column, only the row counts are missing: $column, version $version",
-      Sampling.slowInSomeRunsUnless(version == 3): _*
+      Sampling.slowInSomeRuns(isAlwaysRun = version == 3): _*
     ) {
       val t = newTable()
       val modes = Seq("update", "merge").map(c => s"'write.$c.mode' = 'copy-on-write'").mkString(", ")

@@ -14,7 +14,7 @@ class StatementOptionsSuite extends AnyFunSuite with StatementFixture {
   for (mode <- Seq("copy-on-write", "merge-on-read"))
     test(
       s"options apply in every statement, before or after the alias of the table ($mode)",
-      Sampling.slowInSomeRunsUnless(mode == "merge-on-read"): _*
+      Sampling.slowInSomeRuns(isAlwaysRun = mode == "merge-on-read"): _*
     ) {
       val t = filled(2, mode)
       def withOptions(n: Int) = s"WITH ('snapshot-property.n' = '$n', `snapshot-property.Who` 'me')"
@@ -191,7 +191,10 @@ class StatementOptionsSuite extends AnyFunSuite with StatementFixture {
     assert(rejection(s"DELETE FROM $t WITH ('delete-format' = 'puffin')").contains("delete-format"))
   }
 
-  test("a position delete file that has reached target-delete-file-size-bytes gets no deletes of further data files") {
+  test(
+    "a position delete file that has reached target-delete-file-size-bytes gets no deletes of further data files",
+    Slow
+  ) {
     for ((size, files) <- Seq("1" -> 2, "1000000" -> 1)) {
       val t = filled(2, "merge-on-read", "write.delete.granularity" -> "partition")
       withConf("spark.sql.iceberg.read.adaptive-split-size.enabled" -> "false") {
@@ -201,7 +204,7 @@ class StatementOptionsSuite extends AnyFunSuite with StatementFixture {
     }
   }
 
-  test("write.delete.target-file-size-bytes is the target size of delete files if the statement sets none") {
+  test("write.delete.target-file-size-bytes is the target size of delete files if the statement sets none", Slow) {
     for ((size, files) <- Seq("1" -> 2, "1000000" -> 1)) {
       val t = filled(
         2,

@@ -142,7 +142,7 @@ class PeerStatementsSuite extends AnyFunSuite with SharedSession {
     )
   }
 
-  test("branches, but not tags, can be created in a table without a snapshot") {
+  test("branches, but not tags, can be created in a table without a snapshot", Slow) {
     assertSame(columns)(
       "ALTER TABLE {t} CREATE TAG v",
       "ALTER TABLE {t} REPLACE BRANCH b",

@@ -54,7 +54,7 @@ class TableStatementsSuite extends AnyFunSuite with StatementFixture {
     compareWithProcedure("", isRewritten = true)
   }
 
-  test("OPTIMIZE of a branch, by name or by path, rewrites the files of the branch only") {
+  test("OPTIMIZE of a branch, by name or by path, rewrites the files of the branch only", Slow) {
     val t = tableWithCommits(1)
     for (name <- Seq(s"$t.branch_b", s"lite.`${live(t).location}#branch_b`")) {
       sql(s"ALTER TABLE $t CREATE OR REPLACE BRANCH b")

@@ -31,7 +31,7 @@ class PartitionManagementSuite extends AnyFunSuite with StatementFixture {
     case other => fail(s"$statement throws an error without a condition", other)
   }
 
-  test("SHOW PARTITIONS, DROP PARTITION and TRUNCATE PARTITION have the same effects as on Spark's own tables") {
+  test("SHOW PARTITIONS, DROP PARTITION and TRUNCATE PARTITION have the same effects as on Spark's own tables", Slow) {
     val Seq(own, sparks) = pair()
     def same(): Unit = Seq("SHOW PARTITIONS {t}", "SELECT id, p, d FROM {t}").foreach { query =>
       assert(sorted(query.replace("{t}", own)) == sorted(query.replace("{t}", sparks)), query)

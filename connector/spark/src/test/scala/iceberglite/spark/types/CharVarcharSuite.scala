@@ -46,7 +46,7 @@ class CharVarcharSuite extends AnyFunSuite with SharedSession with BeforeAndAfte
 
   private val values = "(1, '12'), (2, '12345'), (3, '12345   '), (4, NULL), (5, '12 '), (6, 'äöü')"
 
-  test("values are padded, trimmed to the length of the type, or rejected") {
+  test("values are padded, trimmed to the length of the type, or rejected", Slow) {
     types.foreach { t =>
       val outcomes = sameOutcome(
         s"CREATE TABLE @ (i INT, c $t) USING #",
@@ -128,7 +128,7 @@ class CharVarcharSuite extends AnyFunSuite with SharedSession with BeforeAndAfte
   private val columns = "i INT COMMENT 'x', c CHAR(5), v VARCHAR(7) COMMENT 'y', s STRUCT<c: CHAR(2), i: INT>, " +
     "l ARRAY<VARCHAR(3)>, m MAP<CHAR(1), VARCHAR(2)>, n STRING"
 
-  test("declared types are shown in descriptions, schemas and tables created by queries") {
+  test("declared types are shown in descriptions, schemas and tables created by queries", Slow) {
     def described(table: String) = Seq(
       rows(s"DESCRIBE $table").map(_.toString),
       rows(s"DESCRIBE $table c").map(_.toString),

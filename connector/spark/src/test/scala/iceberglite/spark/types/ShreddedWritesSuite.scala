@@ -11,7 +11,9 @@ import org.apache.parquet.hadoop.ParquetFileReader
 import org.apache.parquet.hadoop.util.HadoopInputFile
 import org.apache.spark.sql.Row
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
+import iceberglite.Sampling
 import iceberglite.conformance.SparkRules
 
 /** Tests writes of shredded variants, which Apache Iceberg's library and the connector read. */
@@ -38,7 +40,10 @@ class ShreddedWritesSuite extends AnyFunSuite with VariantTables {
     types.mapValues(_.replaceAll("(INT|DECIMAL)[0-9]+ ", "$1 ")).map(identity)
 
   for (rowsInSample <- Seq("100", "5", "1"))
-    test(s"variants shredded by a sample of $rowsInSample rows are read exactly", SparkRules.variantsShredded) {
+    test(
+      s"variants shredded by a sample of $rowsInSample rows are read exactly",
+      SparkRules.variantsShredded +: Sampling.slowUnless(rowsInSample == "5"): _*
+    ) {
       val plain = newVariantTable(flat)
       val t = newVariantTable(flat, shredded, "write.parquet.variant-inference-buffer-size" -> rowsInSample)
       Seq(plain, t).foreach(insert(_))
@@ -83,7 +88,7 @@ class ShreddedWritesSuite extends AnyFunSuite with VariantTables {
     assert(kept(t) == before && rows(s"SELECT v FROM $t") == text)
   }
 
-  test("variants in structs are shredded, and those in lists and maps are not", SparkRules.variantsShredded) {
+  test("variants in structs are shredded, and those in lists and maps are not", Slow, SparkRules.variantsShredded) {
     val schema = new PeerSchema(
       flat.findField("id"),
       optional(2, "s", Types.StructType.of(optional(3, "v", Types.VariantType.get))),

@@ -10,6 +10,7 @@ import org.apache.iceberg.variants.Variant
 import org.apache.spark.sql.{AnalysisException, Row}
 import org.apache.spark.sql.types.StringType
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import iceberglite.conformance.SparkRules
 import iceberglite.spark.SharedSession
@@ -124,7 +125,7 @@ class ToVariantSuite extends AnyFunSuite with VariantTables {
     assert(allTypes(t) == Seq("(1,DATE 2,\"1970-01-02\",(STRING 1970-01-04,5),null,null)"))
   }
 
-  test("UPDATE and MERGE write the results of to_variant exactly", SparkRules.variantsOfValues) {
+  test("UPDATE and MERGE write the results of to_variant exactly", Slow, SparkRules.variantsOfValues) {
     for (mode <- Seq("copy-on-write", "merge-on-read")) {
       val t = newVariantTable(flat, Seq("update", "merge").map(c => s"write.$c.mode" -> mode): _*)
       sql(s"INSERT INTO $t VALUES (1, '1'), (2, $f(DATE'1970-01-03')), (3, '3'), (4, '4')")

@@ -335,7 +335,7 @@ class VariantPushdownSuite extends AnyFunSuite with VariantQueries {
     assert(rows(s"SELECT id FROM $t WHERE $condition ORDER BY id") == Seq(Row(0L), Row(1L)))
   }
 
-  test("bounds that are larger than a variant may be are omitted") {
+  test("bounds that are larger than a variant may be are omitted", Slow) {
     def boundsWith(large: String*): (Map[String, String], Map[String, String]) = {
       val t = newVariantTable(
         flat,
@@ -354,7 +354,7 @@ class VariantPushdownSuite extends AnyFunSuite with VariantQueries {
     assert(boundsWith("a", "b") == ((lower, Map.empty)))
   }
 
-  test("variants in structs have bounds, and tables of version 4 have none", MetricsRules.variantFilters) {
+  test("variants in structs have bounds, and tables of version 4 have none", Slow, MetricsRules.variantFilters) {
     val inStruct = Types.StructType.of(optional(3, "v", Types.VariantType.get))
     val structs = newVariantTable(new PeerSchema(flat.findField("id"), optional(2, "s", inStruct)), shredded)
     for (file <- 0 until 2) sql(s"""INSERT INTO $structs VALUES ($file, named_struct('v', '{"a":$file}'))""")

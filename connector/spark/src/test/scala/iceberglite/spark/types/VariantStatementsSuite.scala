@@ -8,8 +8,8 @@ import org.apache.spark.sql.execution.CommandResultExec
 import org.apache.spark.sql.execution.datasources.v2.{BatchScanExec, V2TableWriteExec}
 import org.apache.spark.sql.internal.SQLConf
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
-import iceberglite.Sampling
 import iceberglite.conformance.MetricsRules
 import iceberglite.spark.rowlevel.StatementFixture
 import iceberglite.spec.IcebergError.ConcurrentChange
@@ -67,7 +67,8 @@ class VariantStatementsSuite extends AnyFunSuite with VariantQueries with Statem
   for (mode <- Seq("copy-on-write", "merge-on-read"))
     test(
       s"statements skip files by conditions on parts of variants ($mode)",
-      MetricsRules.variantFilters +: Sampling.slowUnless(mode == "merge-on-read"): _*
+      Slow,
+      MetricsRules.variantFilters
     ) {
       val plain = table(mode)
       for ((statement, expected) <- statements) withClue(statement) {
@@ -136,7 +137,8 @@ class VariantStatementsSuite extends AnyFunSuite with VariantQueries with Statem
   for (mode <- Seq("copy-on-write", "merge-on-read"))
     test(
       s"a statement conflicts with all commits that may add matching rows ($mode)",
-      MetricsRules.variantConflicts +: Sampling.slowUnless(mode == "merge-on-read"): _*
+      Slow,
+      MetricsRules.variantConflicts
     ) {
       val change = if (mode == "merge-on-read") "UPDATE %t SET id = -1" else "DELETE FROM %t"
       val conflict = conflicts(mode, s"$change WHERE $part = 15") _

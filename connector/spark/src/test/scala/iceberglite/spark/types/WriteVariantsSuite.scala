@@ -12,7 +12,9 @@ import org.apache.iceberg.shaded.org.apache.parquet.schema.MessageTypeParser
 import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.Row
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
+import iceberglite.Sampling
 import iceberglite.conformance.SparkRules
 import iceberglite.spark.SharedSession
 
@@ -106,7 +108,7 @@ class WriteVariantsSuite extends AnyFunSuite with VariantTables {
     assert(message(s"CREATE TABLE ${newTable()} (v VARIANT(3))").contains("VARIANT"))
   }
 
-  test("text that is not JSON is rejected with the column and the position; nothing is written") {
+  test("text that is not JSON is rejected with the column and the position; nothing is written", Slow) {
     val t = newVariantTable(columns)
     sql(s"INSERT INTO $t (id, v) VALUES (1, '1')")
     assertUnchanged(t, "id, v") {
@@ -174,7 +176,10 @@ class WriteVariantsSuite extends AnyFunSuite with VariantTables {
   )
 
   for (mode <- modes; format <- Seq("parquet", "orc", "avro")) {
-    test(s"statements in $mode mode keep the types of variants in $format", SparkRules.variantsKept) {
+    test(
+      s"statements in $mode mode keep the types of variants in $format",
+      SparkRules.variantsKept +: Sampling.slowInSomeRunsUnless(format == "parquet"): _*
+    ) {
       val t = statementTable(mode, format)
       val before = fill(t)
       val date = """{"a":"2024-02-29","b":["2024-02-29"]}"""
@@ -221,7 +226,7 @@ class WriteVariantsSuite extends AnyFunSuite with VariantTables {
     assert(rows(s"SELECT id, s.i FROM $t") == Seq(Row(9L, 7L)))
   }
 
-  test("a compaction keeps the types of variants, with and without a new order", SparkRules.variantsKept) {
+  test("a compaction keeps the types of variants, with and without a new order", Slow, SparkRules.variantsKept) {
     for (
       strategy <- Seq("", ", strategy => 'sort', sort_order => 'id DESC'"); format <- Seq("parquet", "orc", "avro")
     ) {
@@ -253,7 +258,7 @@ class WriteVariantsSuite extends AnyFunSuite with VariantTables {
     }
   }
 
-  test("assignments, conditions and subqueries see JSON text, and copies of columns keep their types") {
+  test("assignments, conditions and subqueries see JSON text, and copies of columns keep their types", Slow) {
     for (mode <- modes) {
       val t = newVariantTable(
         new PeerSchema(

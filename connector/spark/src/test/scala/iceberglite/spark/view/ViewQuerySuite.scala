@@ -2,6 +2,7 @@ package iceberglite.spark.view
 
 import org.apache.spark.sql.{AnalysisException, Row}
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import iceberglite.catalog.SettingWarnings
 import iceberglite.spark.{LoggedWarnings, SharedSession, SparkCatalog}
@@ -27,7 +28,7 @@ class ViewQuerySuite extends AnyFunSuite with ViewTests {
     assert(metadata(other).currentVersion.defaultCatalog.contains("lite"))
   }
 
-  test("common table expressions, subqueries, ordinals, windows and hints work in a view") {
+  test("common table expressions, subqueries, ordinals, windows and hints work in a view", Slow) {
     val view = newView("lite")
     sql(s"""CREATE VIEW $view AS
       WITH items AS (SELECT id, name, price FROM $items), big AS (SELECT * FROM items WHERE price > 2)

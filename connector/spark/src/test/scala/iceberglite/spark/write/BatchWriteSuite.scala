@@ -2,6 +2,7 @@ package iceberglite.spark.write
 
 import org.apache.spark.sql.functions.{col, lit}
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 /** Checks that Apache Iceberg reads the rows that Spark writes through iceberg-lite. */
 class BatchWriteSuite extends AnyFunSuite with WriteFixture {
@@ -15,7 +16,7 @@ class BatchWriteSuite extends AnyFunSuite with WriteFixture {
     assert(rows(s"SELECT count(*), sum(id) FROM ${inApacheIceberg(t)}").head.toString == "[993,499458]")
   }
 
-  test("rows are written to the partitions of their transformed values, in which Apache Iceberg finds them") {
+  test("rows are written to the partitions of their transformed values, in which Apache Iceberg finds them", Slow) {
     val t = newTable()
     sql(s"""CREATE TABLE $t (id BIGINT, name STRING, amount DECIMAL(9, 2), at TIMESTAMP, day DATE) USING iceberg
       PARTITIONED BY (bucket(4, id), truncate(2, name), truncate(100, amount), days(at), months(day))""")
@@ -42,7 +43,7 @@ class BatchWriteSuite extends AnyFunSuite with WriteFixture {
     assert(rows(s"SELECT count(DISTINCT id) FROM ${inApacheIceberg(t)}").head.getLong(0) == 1000)
   }
 
-  test("a task with more partitions than it can have open files still writes one file per partition") {
+  test("a task with more partitions than it can have open files still writes one file per partition", Slow) {
     val t = partitioned()
     spark.range(0, 3000, 1, 1).selectExpr("id", "(id * 7919) % 200 AS part").writeTo(t)
       .option("distribution-mode", "none").append()
@@ -69,7 +70,7 @@ class BatchWriteSuite extends AnyFunSuite with WriteFixture {
     assert(summaryOf(t)("operation") == "overwrite")
   }
 
-  test("a dynamic overwrite replaces the partitions that have new rows") {
+  test("a dynamic overwrite replaces the partitions that have new rows", Slow) {
     val t = filledTable()
     withConf("spark.sql.sources.partitionOverwriteMode" -> "dynamic") {
       sql(s"INSERT OVERWRITE $t VALUES (100, 2), (101, 9)")

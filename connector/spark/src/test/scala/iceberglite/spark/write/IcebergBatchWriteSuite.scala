@@ -22,7 +22,7 @@ import iceberglite.table._
 /** Calls the methods of a batch write in the order in which Spark calls them, and checks the files that remain. */
 class IcebergBatchWriteSuite extends AnyFunSuite with WriteFixture {
 
-  test("after a commit with an unknown outcome, no file is removed") {
+  test("after a commit with an unknown outcome, no file is removed", Slow) {
     val t = partitioned()
     val unknown = CommitStateUnknown(t, Some("v2.metadata.json"), "the answer was lost", None)
     val (write, messages) = writeFiles(failingTable(tableOf(t), unknown))

@@ -63,6 +63,7 @@ class OverwriteOptionsSuite extends AnyFunSuite with WriteFixture {
 
   for (((method, save), i) <- overwrites.zipWithIndex) {
     val tags = Sampling.slowInSomeRunsUnless(i == 0)
+    val slowTags = Sampling.slowInSomeRuns(isAlwaysRun = i == 0)
     test(s"$method: replaceWhere replaces only the rows that match", tags: _*) {
       val t = partitioned()
       overwrite(save, t, newRows(1), "replaceWhere" -> "p = 1")
@@ -83,7 +84,7 @@ class OverwriteOptionsSuite extends AnyFunSuite with WriteFixture {
       }
     }
 
-    test(s"$method: a replaceWhere that is not a valid condition on the table is rejected", tags: _*) {
+    test(s"$method: a replaceWhere that is not a valid condition on the table is rejected", slowTags: _*) {
       val t = partitioned()
       for (text <- Seq("", "nothere = 1", "p = = 1", "id + 1", "p IN (SELECT 1)", "rand() < 0.5", "sum(id) > 1")) {
         val message = rejection(t)(overwrite(save, t, newRows(1), "replaceWhere" -> text))
@@ -91,7 +92,7 @@ class OverwriteOptionsSuite extends AnyFunSuite with WriteFixture {
       }
     }
 
-    test(s"$method: a dynamic overwrite replaces the partitions of the new rows", tags: _*) {
+    test(s"$method: a dynamic overwrite replaces the partitions of the new rows", slowTags: _*) {
       for (key <- Seq("partitionOverwriteMode", "PARTITIONOVERWRITEMODE", "overwrite-mode", "Overwrite-Mode")) {
         val t = partitioned()
         overwrite(save, t, newRows(1), key -> "Dynamic")
@@ -101,7 +102,7 @@ class OverwriteOptionsSuite extends AnyFunSuite with WriteFixture {
       }
     }
 
-    test(s"$method: options that are invalid, or contradict each other or the overwrite, are rejected", tags: _*) {
+    test(s"$method: options that are invalid, or contradict each other or the overwrite, are rejected", slowTags: _*) {
       val t = partitioned()
       val rejectedOptions = Seq(
         Seq("replaceWhere" -> "p = 1", "partitionOverwriteMode" -> "dynamic"),
@@ -121,7 +122,7 @@ class OverwriteOptionsSuite extends AnyFunSuite with WriteFixture {
       assert(ids(t) == Seq(100L, 101L))
     }
 
-    test(s"$method: a write with txnAppId and txnVersion is done once per version", tags: _*) {
+    test(s"$method: a write with txnAppId and txnVersion is done once per version", slowTags: _*) {
       val t = partitioned()
       def write(rows: DataFrame, version: Int, idKey: String = "txnAppId"): Unit =
         overwrite(save, t, rows, idKey -> "job", "TxnVersion" -> version.toString)

@@ -10,6 +10,7 @@ import org.apache.spark.sql.catalyst.util.GenericArrayData
 import org.apache.spark.sql.catalyst.expressions.UnsafeProjection
 import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import iceberglite.data.{DataFormat, DataSource, DataTarget, Record, RecordGenerators, WrittenFile}
@@ -105,7 +106,7 @@ abstract class RowFormatTests(core: DataFormat) extends AnyFunSuite with ScalaCh
     forAll(cases) { case (schema, rows) => checkSameAsCore(new Run(schema, rows), rows) }
   }
 
-  test("many rows of all types are read back, and have the same metrics as records, in every metrics mode") {
+  test("many rows of all types are read back, and have the same metrics as records, in every metrics mode", Slow) {
     val schema = RecordGenerators.flat(types)
     val modes = Gen.oneOf("none", "counts", "truncate(3)", "full").map(m => Map("write.metadata.metrics.default" -> m))
     forAll(records(schema, maxCount = 60), modes, minSuccessful(6)) { (distinctRows, properties) =>

@@ -67,7 +67,7 @@ class SchemaMergeSuite extends AnyFunSuite with WriteFixture {
 
   private def appends(select: String): String => Unit = append(_, sql(s"SELECT $select"))
 
-  test("columns and nested fields are added, can be omitted, and can be in any order") {
+  test("columns and nested fields are added, can be omitted, and can be in any order", Slow) {
     val t = sameAsPeer("id BIGINT, s STRUCT<a: INT>, l ARRAY<STRUCT<x: INT>>, m MAP<STRING, STRUCT<y: INT>>")(
       appends("1L AS id, 'new' AS data"),
       appends("named_struct('b', 'x', 'a', 1) AS s, 2L AS id"),

@@ -56,7 +56,7 @@ class WrittenFormatsSuite extends AnyFunSuite with FormatFixture with JavaTables
   for (format <- formats) {
     test(
       s"$format: random rows are read back in batches, row by row and by Apache Iceberg",
-      Sampling.slowInSomeRunsUnless(format == "orc"): _*
+      Sampling.slowInSomeRuns(isAlwaysRun = format == "orc"): _*
     ) {
       withConf("spark.sql.datetime.java8API.enabled" -> "true") {
         (1L to 7L).foreach { seed =>
@@ -77,7 +77,7 @@ class WrittenFormatsSuite extends AnyFunSuite with FormatFixture with JavaTables
 
     test(
       s"$format: manifests match the files of a partitioned table, for sorted rows and with fan-out",
-      Sampling.slowInSomeRunsUnless(format == "avro"): _*
+      Sampling.slowInSomeRuns(isAlwaysRun = format == "avro"): _*
     ) {
       val t = create("id BIGINT, part STRING, at TIMESTAMP", format, "PARTITIONED BY (part, days(at), bucket(2, id))")
       sql(s"ALTER TABLE ${inApacheIceberg(t)} WRITE ORDERED BY id")

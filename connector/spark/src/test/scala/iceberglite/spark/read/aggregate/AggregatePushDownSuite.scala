@@ -83,7 +83,7 @@ class AggregatePushDownSuite extends AnyFunSuite with PushedPlans with JavaTable
     }
   }
 
-  test("aggregates grouped by identity partition columns are answered from metadata") {
+  test("aggregates grouped by identity partition columns are answered from metadata", Slow) {
     assert(fromMetadata(partitioned, "SELECT p, count(*) FROM %s GROUP BY p") == Seq("[a,20]", "[b,10]", "[null,5]"))
     assert(fromMetadata(partitioned, "SELECT min(id), p, count(i), max(ts) FROM %s GROUP BY p").size == 3)
     assert(fromMetadata(partitioned, "SELECT DISTINCT p FROM %s") == Seq("[a]", "[b]", "[null]"))
@@ -225,7 +225,10 @@ class AggregatePushDownSuite extends AnyFunSuite with PushedPlans with JavaTable
     assert(fromMetadata(table, "SELECT count(*), max(id) FROM %s WHERE id > 20") == Seq("[15,35]"))
   }
 
-  test("aggregates of an added column use null or its default, but read files in version 1 or with a name mapping") {
+  test(
+    "aggregates of an added column use null or its default, but read files in version 1 or with a name mapping",
+    Slow
+  ) {
     val table = create("id bigint", "", "format-version" -> "3")
     sql(s"INSERT INTO ${inApacheIceberg(table)} VALUES (1), (2)")
     sql(s"ALTER TABLE $table ADD COLUMN late int")

@@ -5,8 +5,9 @@ import scala.util.Random
 import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.execution.datasources.v2.BatchScanExec
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
-import iceberglite.{Fuzz, MoreRoundsInSlowTier, Sampling}
+import iceberglite.{Fuzz, InEveryRun, MoreRoundsInSlowTier, Sampling}
 import iceberglite.spark.session.LiteCatalog
 import iceberglite.spec.FormatVersion
 
@@ -64,7 +65,11 @@ class RandomQueriesSuite extends AnyFunSuite with PushedPlans {
     )
   )
 
-  test("random COUNT, MIN and MAX, with and without groups, return the rows that Spark finds in a copy of the table") {
+  test(
+    "random COUNT, MIN and MAX, with and without groups, return the rows that Spark finds in a copy of the table",
+    Slow,
+    InEveryRun
+  ) {
     forEachTable { (table, random) =>
       val names = columns(table)
       val countQuery = sql(s"SELECT count(*) FROM ${table.name}")

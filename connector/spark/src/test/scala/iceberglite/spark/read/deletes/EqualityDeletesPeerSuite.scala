@@ -43,7 +43,7 @@ class EqualityDeletesPeerSuite extends AnyFunSuite with PeerDeletesFixture {
     queries.foreach(sameRows(table, _))
   }
 
-  test("equality deletes of a struct field apply to every projection of the struct", ScanRules.allColumnsEqual) {
+  test("equality deletes of a struct field apply to every projection of the struct", Slow, ScanRules.allColumnsEqual) {
     val table = filledTable()
     sql(s"INSERT INTO ${inApacheIceberg(table)} VALUES (1000, NULL, NULL, NULL, NULL), " +
       "(1001, NULL, named_struct('a', NULL, 'b', 'x'), NULL, NULL)")

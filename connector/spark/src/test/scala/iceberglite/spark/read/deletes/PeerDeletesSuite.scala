@@ -29,7 +29,7 @@ class PeerDeletesSuite extends AnyFunSuite with PeerDeletesFixture {
     (kind, partitioning) <- Seq("an unpartitioned" -> "", "a partitioned" -> "PARTITIONED BY (cat)")
   } test(
     s"position delete files per $granularity remove rows of $kind table",
-    ScanRules.positionRows +: Sampling.slowInSomeRunsUnless(granularity == "file" && partitioning.nonEmpty): _*
+    ScanRules.positionRows +: Sampling.slowInSomeRuns(isAlwaysRun = granularity == "file" && partitioning.nonEmpty): _*
   ) {
     val table = create(columns, partitioning, mergeOnRead(2) :+ ("write.delete.granularity" -> granularity): _*)
     change(table)
@@ -136,7 +136,7 @@ class PeerDeletesSuite extends AnyFunSuite with PeerDeletesFixture {
     Seq("SELECT * FROM %s", positions, "SELECT count(*) FROM %s").foreach(sameRows(table, _))
   }
 
-  test("a query that selects _deleted also returns deleted rows, for which _deleted is true") {
+  test("a query that selects _deleted also returns deleted rows, for which _deleted is true", Slow) {
     for (format <- Seq("parquet", "orc")) {
       val table = create(columns, "", mergeOnRead(2) :+ ("write.format.default" -> format): _*)
       sql(s"INSERT INTO ${inApacheIceberg(table)} ${values(0, 20)}")

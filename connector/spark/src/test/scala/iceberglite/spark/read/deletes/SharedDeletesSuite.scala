@@ -81,7 +81,7 @@ class SharedDeletesSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("equality delete files are read once, and deletes of several commits apply together") {
+  test("equality delete files are read once, and deletes of several commits apply together", Slow) {
     val table = create(version = 2, files = 3)
     val deletes = new PeerEqualityDeletes(spark, inApacheIceberg(table))
     deletes.commit(Seq("id"))(Seq(5L), Seq(105L), Seq(250L))

@@ -6,6 +6,7 @@ import java.util.Collections
 import org.apache.avro.{Schema => AvroSchema}
 import org.apache.avro.file.DataFileWriter
 import org.apache.avro.generic.{GenericData, GenericDatumWriter, GenericRecord}
+import org.scalatest.tagobjects.Slow
 
 import iceberglite.data.avro.AvroData
 import iceberglite.spark.read.avro.AvroBatches
@@ -40,7 +41,7 @@ class AvroBatchesSuite extends FileBatchTests(AvroData) {
     out.toByteArray
   }
 
-  test("list elements that take no bytes count towards the size of a batch") {
+  test("list elements that take no bytes count towards the size of a batch", Slow) {
     val fields =
       Vector(required(1, "id", LongType), optional(2, "n", ListType(3, UnknownType, elementRequired = false)))
     val file = new TestFile(Schema(0, fields), Nil, bytes = Some(listsOfNulls(rows = 200, elements = 100000)))

@@ -188,7 +188,7 @@ abstract class FileBatchTests(format: DataFormat) extends AnyFunSuite with Scala
   private lazy val large = new TestFile(simple, manyRows, manyParts)
   private lazy val fieldsWithPosition = simple.fields ++ Vector(MetadataColumns.Position, MetadataColumns.RowId)
 
-  test("any split of a file returns each row exactly once, with its position") {
+  test("any split of a file returns each row exactly once, with its position", Slow) {
     val allRows = large.batches(large.task(), fieldsWithPosition)
     assert(allRows.size == manyRows.size)
     assert(allRows.indices.forall(i => allRows(i).getLong(3) == i && allRows(i).getLong(4) == 1000000L + i))
@@ -210,7 +210,7 @@ abstract class FileBatchTests(format: DataFormat) extends AnyFunSuite with Scala
     assert(ids == live.map(_.getLong(0)))
   }
 
-  test("batches of rows with long strings have fewer rows than the capacity") {
+  test("batches of rows with long strings have fewer rows than the capacity", Slow) {
     val schema = Schema(0, Vector(required(1, "text", StringType)))
     val file = new TestFile(schema, Seq.fill(200)(Record.of("x" * 500000)), manyParts)
     val read = file.open(file.task(), schema.fields, new FileValues(Map.empty, Set.empty, capacity))

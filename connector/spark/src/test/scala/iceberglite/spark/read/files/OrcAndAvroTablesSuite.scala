@@ -68,7 +68,7 @@ class OrcAndAvroTablesSuite extends AnyFunSuite with SharedSession {
 
     test(
       s"$format: nested columns with nulls at each level are read in batches",
-      Sampling.slowInSomeRunsUnless(format == "avro"): _*
+      Sampling.slowInSomeRuns(isAlwaysRun = format == "avro"): _*
     ) {
       val table = create(
         "id int, s struct<a: int, inner: struct<t: string, n: double>>, l array<struct<x: int, y: array<string>>>, " +
@@ -125,7 +125,7 @@ class OrcAndAvroTablesSuite extends AnyFunSuite with SharedSession {
 
     test(
       s"$format: the tasks of one file read each row once, with its position in the file",
-      Sampling.slowInSomeRunsUnless(format == "orc"): _*
+      Sampling.slowInSomeRuns(isAlwaysRun = format == "orc"): _*
     ) {
       val properties = Seq(
         "write.orc.stripe-size-bytes" -> "65536",

@@ -2,6 +2,7 @@ package iceberglite.spark.read.files
 
 import org.apache.spark.sql.DataFrame
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import iceberglite.Sampling
 import iceberglite.spark.SharedSession
@@ -58,7 +59,7 @@ class WidenedColumnsSuite extends AnyFunSuite with SharedSession {
   for (format <- Seq("parquet", "orc", "avro"))
     test(
       s"the error of a DataFrame that was created before a column was widened names the column, in $format files",
-      Sampling.slowInSomeRunsUnless(format == "avro"): _*
+      Sampling.slowInSomeRuns(isAlwaysRun = format == "avro"): _*
     ) {
       val t = table(format)
       val df = spark.table(t)
@@ -87,7 +88,7 @@ class WidenedColumnsSuite extends AnyFunSuite with SharedSession {
       assert(spark.table(t).selectExpr("max(m)").head.getDecimal(0).toString == "123456789012345.25")
     }
 
-  test("a widened column is also reported if the cost-based optimizer is enabled") {
+  test("a widened column is also reported if the cost-based optimizer is enabled", Slow) {
     val t = table("parquet")
     val df = spark.table(t)
     widen(t)
@@ -112,7 +113,7 @@ class WidenedColumnsSuite extends AnyFunSuite with SharedSession {
     assertReported(df.select("i"), "i", "int", "bigint")
   }
 
-  test("views and change tables report a widened column, and reads of earlier snapshots succeed") {
+  test("views and change tables report a widened column, and reads of earlier snapshots succeed", Slow) {
     val t = table("parquet")
     val firstSnapshot = rows(s"SELECT snapshot_id FROM $t.snapshots").head.getLong(0)
     spark.table(t).createOrReplaceTempView("widened_view")
@@ -127,7 +128,7 @@ class WidenedColumnsSuite extends AnyFunSuite with SharedSession {
     assert(sql(s"SELECT i FROM $t.changes").collect().length == 2)
   }
 
-  test("a DataFrame with a join returns rows that were written after columns that it does not use were widened") {
+  test("a DataFrame with a join returns rows that were written after columns that it does not use were widened", Slow) {
     val t = table("parquet")
     val keys = spark.range(3).toDF("k")
     val beforeWidening = spark.table(t)

@@ -16,6 +16,7 @@ import org.apache.parquet.schema.MessageTypeParser.parseMessageType
 import org.apache.spark.sql.Row
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.Sampling
 import iceberglite.data.parquet.{EncodedParquet, EncodedRecords}
 import iceberglite.spark.read.parquet.ParquetFile.{Scan, comparable, newPath}
 import iceberglite.spec.IcebergError.UnreadableFile
@@ -44,7 +45,10 @@ class EncodingsSuite extends AnyFunSuite {
   private def columnsNamed(names: String*): Seq[NestedField] = columns.filter(c => names.contains(c.name))
 
   for (version <- WriterVersion.values)
-    test(s"byte-stream-split values in pages of $version are read row by row and equal plain-encoded values") {
+    test(
+      s"byte-stream-split values in pages of $version are read row by row and equal plain-encoded values",
+      Sampling.slowUnless(version == WriterVersion.PARQUET_2_0): _*
+    ) {
       val file = encoded(version, EncodedParquet.split)
       assert(comparable(file.read(columns: _*)) == comparable(plainFile.read(columns: _*)))
       columns.foreach { column =>

@@ -76,7 +76,10 @@ class GroupSortOrderSuite extends AnyFunSuite with SharedSession with AdaptiveSp
     }
   }
 
-  test("a table sorted by several columns needs no sort if the join keys are the first of these columns, in order") {
+  test(
+    "a table sorted by several columns needs no sort if the join keys are the first of these columns, in order",
+    Slow
+  ) {
     val joinedTable = table("id, day", "0, 40")
     assert(sorts(joined(s"SELECT * FROM $joinedTable l JOIN $right r ON l.id = r.id AND l.day = r.day")) == 0)
     assert(sorts(joined(s"SELECT * FROM $joinedTable l JOIN $right r ON l.day = r.day AND l.id = r.id")) == 2)
@@ -132,7 +135,7 @@ class GroupSortOrderSuite extends AnyFunSuite with SharedSession with AdaptiveSp
     joined(s"SELECT * FROM $unsorted l JOIN $left r ON l.id = r.id WHERE l.id > 35")
   }
 
-  test("Spark sorts the rows of files that are sorted by strings, because writers compare strings differently") {
+  test("Spark sorts the rows of files that are sorted by strings, because writers compare strings differently", Slow) {
     val texts = Seq.fill(2) {
       val name = newTable()
       sql(s"CREATE TABLE $name (word STRING) USING iceberg PARTITIONED BY (bucket(2, word))")
@@ -144,7 +147,7 @@ class GroupSortOrderSuite extends AnyFunSuite with SharedSession with AdaptiveSp
     assert(sorts(joined(s"SELECT * FROM ${texts.head} l JOIN ${texts.last} r ON l.word = r.word")) == 2)
   }
 
-  test("the rows of sorted files with deleted rows are not sorted again") {
+  test("the rows of sorted files with deleted rows are not sorted again", Slow) {
     val deleted = table("id", "0, 50")
     sql(s"ALTER TABLE ${inApacheIceberg(deleted)} SET TBLPROPERTIES ('write.delete.mode' = 'merge-on-read')")
     sql(s"DELETE FROM ${inApacheIceberg(deleted)} WHERE id % 3 = 1")

@@ -102,7 +102,7 @@ class GroupedJoinSuite extends AnyFunSuite with JavaTables with AdaptiveSparkPla
   for (aqe <- Seq("true", "false"))
     test(
       s"tables with the same buckets join without a shuffle, in every join type; adaptive execution: $aqe",
-      Sampling.slowInSomeRunsUnless(aqe == "false"): _*
+      Sampling.slowInSomeRuns(isAlwaysRun = aqe == "false"): _*
     ) {
       val adaptive = "spark.sql.adaptive.enabled" -> aqe
       types.foreach(t => joinsInPlace(s"SELECT * FROM $left l $t $right r ON l.id = r.id", adaptive))
@@ -135,7 +135,7 @@ class GroupedJoinSuite extends AnyFunSuite with JavaTables with AdaptiveSparkPla
     joinsInPlace(s"SELECT l.v, r.v FROM $left l JOIN $right r ON l.id = r.id AND l.id + r.id > 50")
   }
 
-  test("joins with renamed keys, with filters or of three tables need no shuffle") {
+  test("joins with renamed keys, with filters or of three tables need no shuffle", Slow) {
     val third = table("bucket(4, id)", 10)
     val renamed = s"(SELECT id AS k, v FROM $left WHERE v > 3)"
     joinsInPlace(s"SELECT l.k, r.v FROM $renamed l JOIN $right r ON l.k = r.id")
@@ -183,7 +183,7 @@ class GroupedJoinSuite extends AnyFunSuite with JavaTables with AdaptiveSparkPla
     }
   }
 
-  test("after partition evolution, scans are grouped by the fields that all files share") {
+  test("after partition evolution, scans are grouped by the fields that all files share", Slow) {
     val evolved = table("bucket(4, id)", 0)
     sql(s"ALTER TABLE $evolved ADD PARTITION FIELD days(day)")
     fill(evolved, 10)
@@ -214,7 +214,7 @@ class GroupedJoinSuite extends AnyFunSuite with JavaTables with AdaptiveSparkPla
     assert(groupedScans(joinsInPlace(s"SELECT s.v, s.name, r.v FROM $star s JOIN $right r ON s.id = r.id")) == 2)
   }
 
-  test("scans are not grouped for a join with the result of a join that shuffles rows") {
+  test("scans are not grouped for a join with the result of a join that shuffles rows", Slow) {
     val (rows, df) = run(s"SELECT l.v FROM $left l JOIN $right r ON l.id = r.id JOIN $right t ON l.v = t.v")
     assert(groupedScans(df) == 2 && rows.nonEmpty)
     val shuffledJoin = s"(SELECT l.id, r.v FROM $left l JOIN $right r ON l.v = r.v)"

@@ -76,7 +76,7 @@ class RuntimeFilterSuite extends AnyFunSuite with SharedSession with AdaptiveSpa
     assert(skipped > 0 && toRead == rows / RowsPerFile, query)
   }
 
-  test("the keys of a table of which only parts of variants are read skip files") {
+  test("the keys of a table of which only parts of variants are read skip files", Slow) {
     val variants = newTable("variants")
     sql(s"CREATE TABLE $variants (k BIGINT, v VARIANT) USING iceberg TBLPROPERTIES ('format-version' = '3')")
     sql(s"INSERT INTO $variants SELECT k, to_json(named_struct('tag', tag)) FROM $dimension")
@@ -123,7 +123,10 @@ class RuntimeFilterSuite extends AnyFunSuite with SharedSession with AdaptiveSpa
     }
   }
 
-  test("runtime filters apply to nested keys, semi joins, and the side of an outer join that loses unmatched rows") {
+  test(
+    "runtime filters apply to nested keys, semi joins, and the side of an outer join that loses unmatched rows",
+    Slow
+  ) {
     assertSkipsFiles(s"SELECT f.id FROM $facts f JOIN $dimension d ON f.s.k = d.k WHERE d.tag = 'one'")
     assertSkipsFiles(s"SELECT f.id FROM $facts f WHERE f.id IN (SELECT k FROM $dimension WHERE tag = 'one')")
     val filteredDimension = s"(SELECT * FROM $dimension WHERE tag = 'one')"

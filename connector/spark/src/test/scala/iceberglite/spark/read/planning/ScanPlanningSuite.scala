@@ -125,7 +125,7 @@ class ScanPlanningSuite extends AnyFunSuite with SharedSession {
 
   for (version <- Seq(2, 3)) test(
     s"the mode auto plans on executors only above its thresholds, version $version",
-    Sampling.slowInSomeRunsUnless(version == 3): _*
+    Sampling.slowInSomeRuns(isAlwaysRun = version == 3): _*
   ) {
     val table = tableWithDeletes(version)
     val liveTable = loaded(table)

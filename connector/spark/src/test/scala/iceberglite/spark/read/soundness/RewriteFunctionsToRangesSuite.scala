@@ -41,7 +41,10 @@ class RewriteFunctionsToRangesSuite extends AnyFunSuite with SharedSession {
     (files(query), query.collect().length, hasFilter(query))
   }
 
-  test("a comparison of date_trunc becomes a range, which is not evaluated on rows if it covers whole partitions") {
+  test(
+    "a comparison of date_trunc becomes a range, which is not evaluated on rows if it covers whole partitions",
+    Slow
+  ) {
     assert(outcome("date_trunc('DAY', ts) = TIMESTAMP '2024-02-29'") == ((1, 24, false)))
     assert(outcome("date_trunc('month', ts) = TIMESTAMP '2024-03-01'") == ((6, 144, false)))
     assert(outcome("date_trunc('month', ts) < TIMESTAMP '2024-03-01'") == ((4, 96, false)))
@@ -123,7 +126,7 @@ class RewriteFunctionsToRangesSuite extends AnyFunSuite with SharedSession {
   private def inNewYork[A](body: => A): A =
     withConf("spark.sql.session.timeZone" -> "America/New_York", "spark.sql.ansi.enabled" -> "true")(body)
 
-  test("a condition that can fail is only evaluated on the rows that its guard selects") {
+  test("a condition that can fail is only evaluated on the rows that its guard selects", Slow) {
     inNewYork {
       // No expression occurs twice, because Spark evaluates such an expression first, on all rows.
       for (

@@ -27,7 +27,8 @@ class StreamColumnTypesSuite extends AnyFunSuite with SinkFixture {
   }
 
   test(
-    "strings in structs are checked with the type of the field of the same name, and integers are not cast to strings"
+    "strings in structs are checked with the type of the field of the same name, and integers are not cast to strings",
+    Slow
   ) {
     val t = tableWith("id BIGINT, s STRUCT<a: CHAR(3), b: VARCHAR(3)>, p CHAR(3)", "")
     def insert(id: Long, columns: String*): Unit = {
@@ -61,7 +62,7 @@ class StreamColumnTypesSuite extends AnyFunSuite with SinkFixture {
     assert(read(copy) == sorted(s"SELECT * FROM $t"))
   }
 
-  test("a stream pads and finds CHAR values that another engine has written without padding") {
+  test("a stream pads and finds CHAR values that another engine has written without padding", Slow) {
     val t = tableWith("id BIGINT, p CHAR(3)", "")
     sql(s"INSERT INTO ${inApacheIceberg(t)} VALUES (1, 'a'), (2, 'b')")
     sql(s"REFRESH TABLE $t")
@@ -74,7 +75,7 @@ class StreamColumnTypesSuite extends AnyFunSuite with SinkFixture {
     assert(read(copy) == sorted(s"SELECT * FROM $t WHERE p = 'a'"))
   }
 
-  test("each micro-batch checks the lengths that the table's columns have at that time") {
+  test("each micro-batch checks the lengths that the table's columns have at that time", Slow) {
     val t = tableWith("id BIGINT, p VARCHAR(3)", "")
     val stream = new TestStream
     stream.run(_.toTable(t)) {

@@ -28,7 +28,7 @@ class StreamingAppendSuite extends AnyFunSuite with SinkFixture {
     assert(writer == Seq(Seq(query.id.toString, 2L, newest)))
   }
 
-  test("a micro-batch that runs again changes nothing, and its new files are removed") {
+  test("a micro-batch that runs again changes nothing, and its new files are removed", Slow) {
     val t = plainTable("PARTITIONED BY (p)")
     val stream = new TestStream
     stream.into(t)(letters(1, 2), letters(3, 4))
@@ -77,7 +77,7 @@ class StreamingAppendSuite extends AnyFunSuite with SinkFixture {
     assert(rows(s"SELECT partition.p FROM $t.files ORDER BY 1").map(_.getString(0)) == Seq("a", "b", "c"))
   }
 
-  test("a query that starts with a path writes one file for each partition, also for transforms") {
+  test("a query that starts with a path writes one file for each partition, also for transforms", Slow) {
     val t = plainTable("PARTITIONED BY (bucket(2, id), truncate(1, p))")
     val parts = t.split('.')
     val path = iceberglite.spark.SharedSession.warehouse.resolve(parts(1)).resolve(parts(2)).toString
@@ -90,7 +90,7 @@ class StreamingAppendSuite extends AnyFunSuite with SinkFixture {
     new TestStream().run(_.format("iceberg-lite").start(t)) {}
   }
 
-  test("a micro-batch without rows commits nothing") {
+  test("a micro-batch without rows commits nothing", Slow) {
     val t = plainTable()
     val stream = new TestStream
     stream.select = _.filter(col("id") > 5)
@@ -101,14 +101,14 @@ class StreamingAppendSuite extends AnyFunSuite with SinkFixture {
     assert(ids(t) == Seq(6) && snapshotCount(t) == 1)
   }
 
-  test("with use-merge-append-for-streaming, small manifests are merged") {
+  test("with use-merge-append-for-streaming, small manifests are merged", Slow) {
     val t = plainTable("TBLPROPERTIES ('commit.manifest.min-count-to-merge' = '2')")
     val options = Map("use-merge-append-for-streaming" -> "true")
     new TestStream(options = options).into(t)(letters(1), letters(2), letters(3), letters(4))
     assert(rows(s"SELECT * FROM $t.manifests").size <= 2 && ids(t) == (1 to 4))
   }
 
-  test("the options branch, write-format and snapshot-property.<key> of batch writes apply to streams") {
+  test("the options branch, write-format and snapshot-property.<key> of batch writes apply to streams", Slow) {
     val t = plainTable("PARTITIONED BY (p)")
     sql(s"INSERT INTO $t VALUES (0, 'a')")
     sql(s"ALTER TABLE $t CREATE BRANCH b")
@@ -152,7 +152,10 @@ class StreamingAppendSuite extends AnyFunSuite with SinkFixture {
     assert(read(t) == Seq("[1,b,null]", "[2,c,null]", "[3,a,null]"))
   }
 
-  test("a stream computes generated columns that are missing or null, and continues after the column is dropped") {
+  test(
+    "a stream computes generated columns that are missing or null, and continues after the column is dropped",
+    Slow
+  ) {
     val t = tableWith("id BIGINT, p STRING, twice BIGINT GENERATED ALWAYS AS (id * 2)", "")
     val stream = new TestStream
     stream.into(t)(letters(1))
@@ -186,7 +189,7 @@ class StreamingAppendSuite extends AnyFunSuite with SinkFixture {
   private def failure(stream: TestStream, t: String): String =
     messages(intercept[StreamingQueryException](stream.into(t)(letters(1))))
 
-  test("application-id, txnAppId and misspelled options are rejected") {
+  test("application-id, txnAppId and misspelled options are rejected", Slow) {
     val t = plainTable()
     assertUnchanged(t) {
       for ((id, version) <- Seq("application-id" -> "application-version", "txnAppId" -> "txnVersion")) {

@@ -4,6 +4,7 @@ import org.apache.spark.sql.execution.SortExec
 import org.apache.spark.sql.execution.streaming.StreamingQueryWrapper
 import org.apache.spark.sql.streaming.{OutputMode, StreamingQuery}
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 /** Checks how the rows of a micro-batch are distributed to tasks and files. */
 class StreamingFilesSuite extends AnyFunSuite with SinkFixture {
@@ -26,7 +27,7 @@ class StreamingFilesSuite extends AnyFunSuite with SinkFixture {
     t
   }
 
-  test("a small micro-batch in a sorted table writes one file, or one for each partition") {
+  test("a small micro-batch in a sorted table writes one file, or one for each partition", Slow) {
     withConf(manyPartitions) {
       val t = sortedTable()
       new TestStream().into(t)(manyRows(300), manyRows(20))
@@ -52,7 +53,7 @@ class StreamingFilesSuite extends AnyFunSuite with SinkFixture {
     rows(s"SELECT readable_metrics.id.lower_bound, readable_metrics.id.upper_bound FROM $t.files ORDER BY 1")
       .map(row => (row.getLong(0), row.getLong(1)))
 
-  test("the partitions of a larger micro-batch are merged up to the size in the settings, in their order") {
+  test("the partitions of a larger micro-batch are merged up to the size in the settings, in their order", Slow) {
     withConf(manyPartitions, "spark.sql.adaptive.coalescePartitions.minPartitionSize" -> "16k") {
       val t = sortedTable()
       new TestStream().into(t)(manyRows(20000))
@@ -84,7 +85,10 @@ class StreamingFilesSuite extends AnyFunSuite with SinkFixture {
     case other => fail(s"$other has no plan")
   }
 
-  test("with fanout-enabled, tasks keep a file open for each partition; without it, their rows are sorted first") {
+  test(
+    "with fanout-enabled, tasks keep a file open for each partition; without it, their rows are sorted first",
+    Slow
+  ) {
     Seq("true" -> 0, "false" -> 1).foreach { case (enabled, sorts) =>
       val t = tableWith("id BIGINT, p STRING", "PARTITIONED BY (p)")
       val options = Map("fanout-enabled" -> enabled, "distribution-mode" -> "none")

@@ -24,7 +24,7 @@ class StreamingModesSuite extends AnyFunSuite with SinkFixture {
   private def failure(stream: TestStream, t: String): String =
     messages(intercept[StreamingQueryException](stream.into(t)(letters(1))))
 
-  test("a query in complete mode replaces all rows with each micro-batch, exactly once") {
+  test("a query in complete mode replaces all rows with each micro-batch, exactly once", Slow) {
     val t = countsTable(clauses = "PARTITIONED BY (p)")
     sql(s"INSERT INTO $t VALUES ('other', 1)")
     val stream = counted(OutputMode.Complete())

@@ -5,8 +5,9 @@ import scala.util.Random
 import org.apache.iceberg.spark.Spark3Util
 import org.apache.spark.sql.streaming.OutputMode
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
-import iceberglite.{MoreRoundsInSlowTierTag, Sampling}
+import iceberglite.{InEveryRun, Sampling}
 
 /** Checks in which form the micro-batches of streams with key columns delete the rows that they replace. */
 class UpsertStreamSuite extends AnyFunSuite with EpochFixture {
@@ -25,7 +26,7 @@ class UpsertStreamSuite extends AnyFunSuite with EpochFixture {
   for ((version, clauses) <- Seq(2 -> "", 3 -> "", 2 -> "PARTITIONED BY (bucket(2, id))", 3 -> "PARTITIONED BY (p)"))
     test(
       s"in a small table, replaced rows are deleted by position, exactly once, in version $version $clauses",
-      Sampling.slowUnless(version == 3 && clauses.isEmpty || version == 2 && clauses.nonEmpty): _*
+      Sampling.slowUnless(version == 3 && clauses.isEmpty): _*
     ) {
       val t = newTableOf(version, clauses)
       val stream = byId()
@@ -48,7 +49,10 @@ class UpsertStreamSuite extends AnyFunSuite with EpochFixture {
       assertNoOrphans(t)
     }
 
-  test("rows are deleted by position if the files that may contain their keys fit upsert-search-bytes, else by key") {
+  test(
+    "rows are deleted by position if the files that may contain their keys fit upsert-search-bytes, else by key",
+    Slow
+  ) {
     val oneFile = (1 << 20).toString
     val t = newTableOf(3)
     Seq(1 -> 2, 11 -> 12).foreach { case (first, last) =>
@@ -69,7 +73,7 @@ class UpsertStreamSuite extends AnyFunSuite with EpochFixture {
     Seq(t, u).foreach(assertNoOrphans(_))
   }
 
-  test("a row with a null key replaces the row with a null key, by position and by an equality delete") {
+  test("a row with a null key replaces the row with a null key, by position and by an equality delete", Slow) {
     val noText = Option.empty[String].orNull
     for ((searched, expected) <- Seq("67108864" -> Seq("[1,PUFFIN,1]"), "0" -> Seq("[2,PARQUET,1]", "[2,PARQUET,2]"))) {
       val t = newTableOf(3)
@@ -132,7 +136,8 @@ class UpsertStreamSuite extends AnyFunSuite with EpochFixture {
 
   test(
     "random upserts keep the last row of each key, with several values of upsert-search-bytes",
-    MoreRoundsInSlowTierTag
+    Slow,
+    InEveryRun
   ) {
     val random = new Random(seed)
     for (version <- if (Sampling.isFast) Seq(3) else Seq(2, 3); clauses <- Seq("", "PARTITIONED BY (p)")) {

@@ -5,6 +5,7 @@ import org.apache.spark.sql.streaming.Trigger
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
+import iceberglite.Sampling
 import iceberglite.spark.SharedSession
 
 /** Tests streaming reads of changes. */
@@ -20,7 +21,10 @@ class ChangeStreamSuite extends AnyFunSuite with SourceFixture {
   }
 
   for (mode <- Seq("copy-on-write", "merge-on-read"))
-    test(s"a stream of changes returns the rows of the metadata table changes, also after a restart ($mode)") {
+    test(
+      s"a stream of changes returns the rows of the metadata table changes, also after a restart ($mode)",
+      Sampling.slowUnless(mode == "merge-on-read"): _*
+    ) {
       val t = withDeletedRow(mode)
       val checkpoint = newCheckpoint()
       val first = read(stream(t, changes), checkpoint)
@@ -65,7 +69,7 @@ class ChangeStreamSuite extends AnyFunSuite with SourceFixture {
   }
 
   for (mode <- Seq("position deletes", "equality deletes"))
-    test(s"a stream of changes of a table of version 2 returns the rows that $mode delete, in each division") {
+    test(s"a stream of changes of a table of version 2 returns the rows that $mode delete, in each division", Slow) {
       val t = newTable()
       sql(s"CREATE TABLE $t (id BIGINT, name STRING) USING iceberg TBLPROPERTIES " +
         "('format-version' = '2', 'write.delete.mode' = 'merge-on-read', 'write.update.mode' = 'merge-on-read')")

@@ -89,7 +89,7 @@ class ChangeViewStreamSuite extends AnyFunSuite with SourceFixture {
     assert(query.recentProgress.flatMap(_.sources).forall(_.description.contains("stream of changes")))
   }
 
-  test("a stream of net changes returns only the rows that overwrites added, and not those that they rewrote") {
+  test("a stream of net changes returns only the rows that overwrites added, and not those that they rewrote", Slow) {
     val t = newTable()
     sql(s"CREATE TABLE $t (id BIGINT, name STRING) USING iceberg TBLPROPERTIES ('write.update.mode' = 'copy-on-write')")
     append(t, 0 until 5)

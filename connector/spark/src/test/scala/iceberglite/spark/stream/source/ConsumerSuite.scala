@@ -46,7 +46,8 @@ class ConsumerSuite extends AnyFunSuite with SourceFixture {
   }
 
   test(
-    "a consumer's lag is counted on the branch that it follows, or is unknown if several branches have its position"
+    "a consumer's lag is counted on the branch that it follows, or is unknown if several branches have its position",
+    Slow
   ) {
     val t = numbers(0 until 1)
     sql(s"ALTER TABLE $t CREATE BRANCH b")
@@ -142,7 +143,7 @@ class ConsumerSuite extends AnyFunSuite with SourceFixture {
     sources.foreach(_.stop())
   }
 
-  test("a query that reads a table twice can use one consumer-id for both reads") {
+  test("a query that reads a table twice can use one consumer-id for both reads", Slow) {
     val t = numbers(0 until 1, 1 until 2, 2 until 3)
     val checkpoint = newCheckpoint()
     def twice = stream(t, options: _*).union(stream(t, options: _*))
@@ -209,7 +210,10 @@ class ConsumerSuite extends AnyFunSuite with SourceFixture {
     assert(expirations.get > 1 && snapshots(t).size < 13)
   }
 
-  test("without a consumer, a stream whose unread commits have expired fails, and the error says where to continue") {
+  test(
+    "without a consumer, a stream whose unread commits have expired fails, and the error says where to continue",
+    Slow
+  ) {
     val t = numbers(0 until 2)
     val checkpoint = newCheckpoint()
     assert(read(stream(t), checkpoint) == texts(0 until 2))

@@ -15,6 +15,7 @@ import org.apache.spark.sql.streaming.Trigger
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
+import iceberglite.Sampling
 import iceberglite.spark.error.Causes
 
 /**
@@ -59,7 +60,10 @@ class MissingSnapshotStreamSuite extends AnyFunSuite with SourceFixture {
   )
 
   for (table <- Seq("t", "t.changes"))
-    test(s"a stream of $table of a table without a snapshot has no rows, and reads the rows that are appended later") {
+    test(
+      s"a stream of $table of a table without a snapshot has no rows, and reads the rows that are appended later",
+      Sampling.slowUnless(table == "t.changes"): _*
+    ) {
       starts.filter(start => table == "t" || start.forall(_._1 != "stream-from") || start.contains("current")).foreach {
         start =>
           val t = numbers()
@@ -79,7 +83,10 @@ class MissingSnapshotStreamSuite extends AnyFunSuite with SourceFixture {
       }
     }
 
-  test("a running query of a table without a snapshot continues after a commit, a rollback and a table without rows") {
+  test(
+    "a running query of a table without a snapshot continues after a commit, a rollback and a table without rows",
+    Slow
+  ) {
     val t = numbers()
     val read = new ConcurrentLinkedQueue[String]
     val query = stream(t).writeStream.foreachBatch { (batch: DataFrame, _: Long) =>

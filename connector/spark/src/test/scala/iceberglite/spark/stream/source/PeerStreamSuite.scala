@@ -91,7 +91,7 @@ class PeerStreamSuite extends AnyFunSuite with SourceFixture {
   private def snapshots(t: String): Seq[Long] =
     rows(s"SELECT snapshot_id FROM $t.snapshots ORDER BY committed_at").map(_.getLong(0))
 
-  test("expire_snapshots of Apache Iceberg keeps the snapshot of a consumer, but not the commits after it") {
+  test("expire_snapshots of Apache Iceberg keeps the snapshot of a consumer, but not the commits after it", Slow) {
     val t = numbers(0 until 2)
     val checkpoint = newCheckpoint()
     val consumer = Seq("consumer-id" -> "etl", oneFile)
@@ -111,7 +111,8 @@ class PeerStreamSuite extends AnyFunSuite with SourceFixture {
   }
 
   test(
-    "expirations of both connectors keep the commits that a stream has not read if the branch main retains snapshots"
+    "expirations of both connectors keep the commits that a stream has not read if the branch main retains snapshots",
+    Slow
   ) {
     val t = numbers(0 until 2)
     sql(s"ALTER TABLE $t REPLACE BRANCH main WITH SNAPSHOT RETENTION 7 DAYS")

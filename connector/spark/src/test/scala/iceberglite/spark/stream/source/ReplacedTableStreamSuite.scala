@@ -4,6 +4,7 @@ import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.connector.read.streaming.Offset
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.Sampling
 import iceberglite.spark.error.StatementError
 
 /**
@@ -49,7 +50,10 @@ class ReplacedTableStreamSuite extends AnyFunSuite with SourceFixture {
   for ((columns, differ) <- columnsOfNewTable) {
     val clue = if (differ) "with other columns" else "with the same columns"
 
-    test(s"CREATE OR REPLACE TABLE $clue ends a stream with an error that names the options to read the new rows") {
+    test(
+      s"CREATE OR REPLACE TABLE $clue ends a stream with an error that names the options to read the new rows",
+      Sampling.slowUnless(!differ): _*
+    ) {
       val t = numbers(0 until 3)
       val position = rows(s"SELECT snapshot_id FROM $t.snapshots").head.getLong(0)
       val errors = errorsAfter(t)(replace(t, columns))
@@ -64,7 +68,10 @@ class ReplacedTableStreamSuite extends AnyFunSuite with SourceFixture {
       }
     }
 
-    test(s"DROP TABLE and CREATE TABLE $clue end a stream with an error that names both tables by their UUIDs") {
+    test(
+      s"DROP TABLE and CREATE TABLE $clue end a stream with an error that names both tables by their UUIDs",
+      Sampling.slowUnless(!differ): _*
+    ) {
       val t = numbers(0 until 3)
       val before = uuid(t)
       val errors = errorsAfter(t) {

@@ -9,6 +9,7 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.streaming.{StreamingQueryException, Trigger}
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import iceberglite.spark.SharedSession
 import iceberglite.storage.{HadoopFileIO, RenamingFileSystem}
@@ -104,7 +105,7 @@ class SchemaTrackingSuite extends AnyFunSuite with SourceFixture {
     assert(query.rows() == Vector("[6,60]"))
   }
 
-  test("a running query ends at the first commit with other columns, and not at the change of the columns") {
+  test("a running query ends at the first commit with other columns, and not at the change of the columns", Slow) {
     val t = table()
     val query = new Query(t)
     val frame = query.frame
@@ -130,7 +131,10 @@ class SchemaTrackingSuite extends AnyFunSuite with SourceFixture {
     assert(query.rows() == Vector("[1,null]", "[2,20]"))
   }
 
-  test("compactions between the position and the change of columns, and a table without rows, do not stop a query") {
+  test(
+    "compactions between the position and the change of columns, and a table without rows, do not stop a query",
+    Slow
+  ) {
     val t = newTable()
     sql(s"CREATE TABLE $t (id INT) USING iceberg TBLPROPERTIES ('format-version' = '2')")
     val query = new Query(t)
@@ -149,7 +153,7 @@ class SchemaTrackingSuite extends AnyFunSuite with SourceFixture {
     assert(query.rows() == Vector("[2]"))
   }
 
-  test("a change of columns is a new file, and no file is replaced, which a file system may not support") {
+  test("a change of columns is a new file, and no file is replaced, which a file system may not support", Slow) {
     val t = table()
     spark.conf.set("fs.renaming.impl", classOf[RenamingFileSystem].getName)
     val query = new Query(t) {
@@ -184,7 +188,7 @@ class SchemaTrackingSuite extends AnyFunSuite with SourceFixture {
     assert(query.recordedFiles.size == 2)
   }
 
-  test("columns that another query has recorded, or another streaming read of the same query, are rejected") {
+  test("columns that another query has recorded, or another streaming read of the same query, are rejected", Slow) {
     val t = table()
     val query = new Query(t)
     def assertRejected(message: String): Unit = {
@@ -209,7 +213,7 @@ class SchemaTrackingSuite extends AnyFunSuite with SourceFixture {
     }
   }
 
-  test("a micro-batch that is repeated is not read with a DataFrame of other columns") {
+  test("a micro-batch that is repeated is not read with a DataFrame of other columns", Slow) {
     val t = table()
     val query = new Query(t)
     val outdated = query.frame
@@ -221,7 +225,7 @@ class SchemaTrackingSuite extends AnyFunSuite with SourceFixture {
     assert(query.rows() == Vector("[1,a,null]"))
   }
 
-  test("a DataFrame that is older than a change of columns cannot start a new query") {
+  test("a DataFrame that is older than a change of columns cannot start a new query", Slow) {
     val t = table()
     val query = new Query(t)
     assert(query.rows() == Vector("[1,a]"))
@@ -233,7 +237,7 @@ class SchemaTrackingSuite extends AnyFunSuite with SourceFixture {
     assert(query.rows() == Vector("[1,a,null]", "[2,b,20]"))
   }
 
-  test("commits that the query skips do not end it, whatever columns they have") {
+  test("commits that the query skips do not end it, whatever columns they have", Slow) {
     val t = table()
     val query = new Query(t, "streaming-skip-delete-snapshots" -> "true")
     sql(s"INSERT INTO $t VALUES (2, 'b')")
@@ -249,7 +253,10 @@ class SchemaTrackingSuite extends AnyFunSuite with SourceFixture {
     assert(query.rows() == Vector("[3,c,30]"))
   }
 
-  test("over random changes of columns, commits, limits and restarts, each row is read once with its own columns") {
+  test(
+    "over random changes of columns, commits, limits and restarts, each row is read once with its own columns",
+    Slow
+  ) {
     val random = new Random(19)
     val t = newTable()
     sql(s"CREATE TABLE $t (id INT, c0 INT) USING iceberg TBLPROPERTIES ('format-version' = '2')")
@@ -282,7 +289,10 @@ class SchemaTrackingSuite extends AnyFunSuite with SourceFixture {
     assert(found.sorted == expected.sorted && expected.size > 8)
   }
 
-  test("schema-tracking is rejected where it has no effect, and a damaged file of columns is reported by its path") {
+  test(
+    "schema-tracking is rejected where it has no effect, and a damaged file of columns is reported by its path",
+    Slow
+  ) {
     val t = table()
     def message(frame: => DataFrame): String = failure(frame)
     val place = "schema-tracking" -> newCheckpoint()

@@ -79,7 +79,7 @@ class StreamReadSuite extends AnyFunSuite with SourceFixture {
     query
   }
 
-  test("the progress of a query that is behind contains the snapshots, files and rows that it has not read") {
+  test("the progress of a query that is behind contains the snapshots, files and rows that it has not read", Slow) {
     val t = numbers(0 until 3, 3 until 5, 5 until 6)
     val checkpoint = newCheckpoint()
     assert(lags(runLimited(stream(t, oneFile), checkpoint)) == Seq(Seq(2, 2, 3), Seq(1, 1, 1), Seq(0, 0, 0)))
@@ -90,7 +90,7 @@ class StreamReadSuite extends AnyFunSuite with SourceFixture {
     assert(lags(current) == Seq(Seq(1, 4, 7), Seq(1, 3, 5), Seq(1, 2, 4), Seq(1, 1, 2), Seq(0, 0, 0)))
   }
 
-  test("a query that is restarted within its first snapshot reads the rest of it, and then the later commits") {
+  test("a query that is restarted within its first snapshot reads the rest of it, and then the later commits", Slow) {
     val t = newTable()
     sql(s"CREATE TABLE $t (id BIGINT, name STRING) USING iceberg TBLPROPERTIES " +
       "('format-version' = '2', 'write.delete.mode' = 'merge-on-read')")
@@ -114,7 +114,10 @@ class StreamReadSuite extends AnyFunSuite with SourceFixture {
     assert(run(-1).isEmpty)
   }
 
-  test("after a failure, the same micro-batch is read again, but if its commit was rolled back, the query then fails") {
+  test(
+    "after a failure, the same micro-batch is read again, but if its commit was rolled back, the query then fails",
+    Slow
+  ) {
     val t = numbers(0 until 3, 3 until 5)
     val checkpoint = newCheckpoint()
     assert(batches(stream(t, oneFile), checkpoint, failAt = Some(1)) == Vector(texts(0 until 3)))
@@ -181,7 +184,10 @@ class StreamReadSuite extends AnyFunSuite with SourceFixture {
     assert(failure(stream(t, "stream-from" -> "middle")).contains("It must be oldest, current or now"))
   }
 
-  test("with stream-from=current, the current snapshot is read without its deleted rows, in several micro-batches") {
+  test(
+    "with stream-from=current, the current snapshot is read without its deleted rows, in several micro-batches",
+    Slow
+  ) {
     val t = newTable()
     sql(s"CREATE TABLE $t (id BIGINT, name STRING) USING iceberg TBLPROPERTIES " +
       "('format-version' = '2', 'write.delete.mode' = 'merge-on-read')")
@@ -191,7 +197,7 @@ class StreamReadSuite extends AnyFunSuite with SourceFixture {
     assert(read.map(_.toSet).toSet == Set(texts(Seq(0, 2, 3)).toSet, texts(Seq(4, 5, 7)).toSet))
   }
 
-  test("a stream follows a branch, or a tag that moves") {
+  test("a stream follows a branch, or a tag that moves", Slow) {
     val t = numbers(0 until 3)
     sql(s"ALTER TABLE $t CREATE TAG v1")
     sql(s"ALTER TABLE $t CREATE BRANCH b")
@@ -214,7 +220,7 @@ class StreamReadSuite extends AnyFunSuite with SourceFixture {
     assert(read(spark.readStream.format("iceberg-lite").option("branch", "b").load(t)) == texts(0 until 6))
   }
 
-  test("after schema changes, a restarted query reads old and new files with the new columns") {
+  test("after schema changes, a restarted query reads old and new files with the new columns", Slow) {
     val t = numbers(0 until 2)
     val checkpoint = newCheckpoint()
     assert(batches(stream(t, oneFile), checkpoint).size == 1)

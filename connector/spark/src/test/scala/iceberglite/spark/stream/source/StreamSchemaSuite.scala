@@ -77,7 +77,7 @@ class StreamSchemaSuite extends AnyFunSuite with SourceFixture {
     assert(dropped.contains("column name was dropped"), dropped)
   }
 
-  test("a query continues when a column is renamed, with the name that it had when the query began") {
+  test("a query continues when a column is renamed, with the name that it had when the query began", Slow) {
     val t = required()
     val checkpoint = newCheckpoint()
     val query = stream(t).writeStream.format("memory").queryName("renamed_column")
@@ -94,7 +94,8 @@ class StreamSchemaSuite extends AnyFunSuite with SourceFixture {
   }
 
   test(
-    "with streaming-schema-id, a query keeps its columns while columns are added and dropped, also after a restart"
+    "with streaming-schema-id, a query keeps its columns while columns are added and dropped, also after a restart",
+    Slow
   ) {
     val t = required()
     val fixed = "streaming-schema-id" -> "0"
@@ -147,7 +148,10 @@ class StreamSchemaSuite extends AnyFunSuite with SourceFixture {
     assert(read(stream(t)) == Vector("[0,n0,null]", "[1,n1,null]"))
   }
 
-  test("a tag is read with the table's columns if an option selects it, and with its own columns if the name does") {
+  test(
+    "a tag is read with the table's columns if an option selects it, and with its own columns if the name does",
+    Slow
+  ) {
     val t = required()
     sql(s"ALTER TABLE $t CREATE TAG v1")
     sql(s"ALTER TABLE $t ADD COLUMN n INT")
