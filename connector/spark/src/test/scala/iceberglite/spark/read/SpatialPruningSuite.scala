@@ -96,7 +96,7 @@ class SpatialPruningSuite extends AnyFunSuite with JavaTables with WriteFixture 
         }
         skipped += 12 - planned(s"SELECT id FROM $table WHERE $test")
       }
-      assert(skipped > boxes * (if (t == "GEOMETRY") 8 else 3), skipped)
+      assert(skipped > boxes * (if (t == "GEOMETRY") 25 else 10) / 3, skipped)
     }
 
   test("a box is pushed down, and only the files whose bounds it intersects are opened", SparkRules.spatialFunctions) {
