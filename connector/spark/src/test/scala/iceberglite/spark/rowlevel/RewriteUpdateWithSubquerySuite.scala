@@ -71,7 +71,7 @@ class RewriteUpdateWithSubquerySuite extends AnyFunSuite with StatementFixture w
     }
   }
 
-  test("an UPDATE reads the rows once, keeps their row ids and counts the updated rows", Slow) {
+  test("an UPDATE reads the rows once, keeps their row ids and counts the updated rows") {
     val u = subqueryTable()
     val t = filledTable("copy-on-write", 3)
     def ids = rows(s"SELECT id, _row_id FROM $t ORDER BY id").map(_.toString)
