@@ -52,27 +52,28 @@ object Sampling {
     if (isAlwaysRun || isOff || isSelected()) Seq(Slow, InEveryRun) else Seq(Slow, OmittedBySample)
 
   /**
-   * Adds the tag [[OmittedBySample]] to about two thirds of the slow tests of a suite. The seed selects these tests by
-   * their names. Tests whose tags come from [[slowInSomeRuns]] are not considered. `make nightly` runs all slow tests.
+   * Adds the tag [[OmittedBySample]] to about three quarters of the slow tests of a suite. The seed selects these tests
+   * by their names. Tests whose tags come from [[slowInSomeRuns]] are not considered. `make nightly` runs all slow
+   * tests.
    *
    * @param tags the tags of the tests of the suite, by the name of the test
    */
-  def thirdOfSlow(suite: String, tags: Map[String, Set[String]]): Map[String, Set[String]] = {
-    def isOmitted(test: String): Boolean = MurmurHash3.productHash((seed, suite, test)) % 3 != 0
+  def quarterOfSlow(suite: String, tags: Map[String, Set[String]]): Map[String, Set[String]] = {
+    def isOmitted(test: String): Boolean = MurmurHash3.productHash((seed, suite, test)) % 4 != 0
     if (isOff || isFast) tags
     else {
       val slow = tags.filter(t => t._2(Slow.name) && !t._2(InEveryRun.name) && !t._2(OmittedBySample.name)).keySet
       val omitted = slow.filter(isOmitted)
-      recordThird(suite, omitted.size, slow.size)
+      recordQuarter(suite, omitted.size, slow.size)
       tags.map { case (test, own) => test -> (if (omitted(test)) own + OmittedBySample.name else own) }
     }
   }
 
-  private val thirds = new ConcurrentHashMap[String, (Int, Int)]
+  private val quarters = new ConcurrentHashMap[String, (Int, Int)]
 
-  private def recordThird(suite: String, omitted: Int, slow: Int): Unit = {
-    thirds.put(suite, (omitted, slow))
-    val (allOmitted, all) = thirds.values.asScala.toVector.unzip
+  private def recordQuarter(suite: String, omitted: Int, slow: Int): Unit = {
+    quarters.put(suite, (omitted, slow))
+    val (allOmitted, all) = quarters.values.asScala.toVector.unzip
     // Several JVMs run the tests of a project.
     val process = ManagementFactory.getRuntimeMXBean.getName.takeWhile(_ != '@')
     val project = System.getProperty("iceberglite.project")

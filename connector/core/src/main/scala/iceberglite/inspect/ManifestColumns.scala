@@ -9,7 +9,7 @@ import iceberglite.spec.partition.PartitionSpec
 import iceberglite.spec.types.{NestedField, NestedType, PrimitiveType, SingleValue, Type}
 import iceberglite.spec.types.Literal.{DoubleLiteral, FloatLiteral}
 import iceberglite.spec.types.Type._
-import iceberglite.tree.{EntryCounts, PartitionSpecs, SnapshotFiles, TreeRoot}
+import iceberglite.tree.{CloseableIterator, EntryCounts, PartitionSpecs, SnapshotFiles, TreeRoot}
 
 /** The columns of metadata tables that describe a manifest (spec: `manifest_file`). */
 private[inspect] object ManifestColumns {
@@ -144,16 +144,18 @@ final private[inspect] class ManifestValues(metadata: TableMetadata, files: Snap
     Vector(EntryStatus.Added, EntryStatus.Existing, EntryStatus.Deleted).map(status => statuses.count(_ == status))
   }
 
-  private def entries(m: ManifestFile): Iterator[ManifestEntry] =
-    files.parts.find(_.path == m.path).iterator.flatMap(files.entries)
+  private def entries(m: ManifestFile): CloseableIterator[ManifestEntry] =
+    files.parts.find(_.path == m.path).fold[CloseableIterator[ManifestEntry]](CloseableIterator.of(Iterator.empty))(
+      files.entries
+    )
 
   /** Returns whether a partition field has NaN. The manifest is read only if the type of the field has NaN. */
   private def hasNan(m: ManifestFile, ordinal: Int, fieldType: Type): Boolean = fieldType match {
-    case FloatType | DoubleType => entries(m).exists(_.file.partition.values.lift(ordinal).flatten.exists {
+    case FloatType | DoubleType => entries(m).consume(_.exists(_.file.partition.values.lift(ordinal).flatten.exists {
         case FloatLiteral(value) => value.isNaN
         case DoubleLiteral(value) => value.isNaN
         case _ => false
-      })
+      }))
     case _ => false
   }
 

@@ -32,11 +32,11 @@ trait SharedSession extends BeforeAndAfterAll { self: Suite =>
   /** The suite's namespace in every catalog, for table names such as `s"lite.$ns.t"`. */
   val ns: String = s"${getClass.getSimpleName.toLowerCase}_${SharedSession.counter.incrementAndGet()}"
 
-  /** Whether a run of the slow tier contains only a third of the slow tests of this suite. */
+  /** Whether a run of the slow tier contains only a quarter of the slow tests of this suite. */
   protected def isSampled: Boolean = true
 
   abstract override def tags: Map[String, Set[String]] =
-    if (isSampled) Sampling.thirdOfSlow(suiteName, super.tags) else super.tags
+    if (isSampled) Sampling.quarterOfSlow(suiteName, super.tags) else super.tags
 
   override protected def beforeAll(): Unit = {
     super.beforeAll()
