@@ -3,10 +3,10 @@ package iceberglite.tree.root
 import java.util.concurrent.atomic.AtomicInteger
 
 import iceberglite.encryption.FileKey
-import iceberglite.spec.file.{EntryStatus, FileFormat, ManifestEntry}
+import iceberglite.spec.file.{EntryStatus, FileFormat}
 import iceberglite.spec.file.EntryStatus.{Added, Deleted, Existing}
 import iceberglite.storage.EncryptedFileIO
-import iceberglite.tree.{EntrySizeEstimates, ParallelWriter, NewSnapshotHeader}
+import iceberglite.tree.{ParallelWriter, NewSnapshotHeader}
 
 /** Writes leaf manifests. Thread-safe. @param newKey returns the key of a new leaf, if the table is encrypted */
 final private[root] class LeafManifestWriter(
@@ -62,13 +62,6 @@ final private[root] class LeafManifestWriter(
 }
 
 private[root] object LeafManifestWriter {
-
-  /** Splits entries into runs, each for one leaf of about the target size in bytes. */
-  def runs(entries: Vector[ManifestEntry], target: Long): Vector[Vector[ManifestEntry]] = {
-    val total = entries.iterator.map(e => EntrySizeEstimates.encodedBytes(e.file)).sum
-    val count = math.max(1L, (total + target - 1) / math.max(1L, target)).toInt
-    entries.grouped(math.max(1, (entries.size + count - 1) / count)).toVector
-  }
 
   /** Returns the counts of a leaf. @param inherited the data sequence number of entries that do not contain one */
   def count(entries: Iterator[ContentEntry], inherited: Long): ManifestStats = {

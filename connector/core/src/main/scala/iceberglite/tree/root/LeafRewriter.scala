@@ -33,6 +33,7 @@ final private[root] case class RewrittenLeaves(
  * entries keep their sequence numbers, row ids and snapshot ids.
  *
  * @param read reads the entries that a leaf lists
+ * @param runs divides entries among leaves of about the target size
  * @param write writes entries of data files or of delete files to a leaf or, if necessary, to several leaves
  * @param isMovable returns whether a leaf can be replaced; may read the leaf
  * @param maxHeapBytes the maximum estimated heap size of the entries that the rewrite holds at the same time, in bytes
@@ -40,6 +41,7 @@ final private[root] case class RewrittenLeaves(
 final private[root] class LeafRewriter(
     table: TreeTable,
     read: LeafPart => CloseableIterator[ManifestEntry],
+    runs: LeafRuns,
     write: Vector[ManifestEntry] => Vector[ContentEntry],
     isMovable: LeafPart => Boolean,
     maxHeapBytes: Long
@@ -120,7 +122,7 @@ final private[root] class LeafRewriter(
   private def writeSorted(entries: Vector[ManifestEntry], order: Ordering[PartitionTuple]): Vector[ContentEntry] = {
     val target = TableProperty.of(TableProperty.ManifestTargetSize, table.metadata.properties)
     val sorted = entries.sortBy(_.file.partition)(order).map(_.copy(status = Existing))
-    if (sorted.isEmpty) Vector.empty else table.pool.map(LeafManifestWriter.runs(sorted, target))(write).flatten
+    if (sorted.isEmpty) Vector.empty else table.pool.map(runs.of(sorted, target)(identity))(write).flatten
   }
 
   /**

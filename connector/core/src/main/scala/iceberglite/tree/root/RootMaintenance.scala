@@ -117,7 +117,7 @@ final private[root] class RootMaintenance(
       by: ManifestRewrite,
       earlier: Option[RewrittenLeaves]
   ): Option[(Vector[ContentEntry], RewrittenLeaves)] = {
-    val rewriter = new LeafRewriter(table, read, writeDivided, isMovable, limits.maxRewriteBytes)
+    val rewriter = new LeafRewriter(table, read, new LeafRuns(columns), writeDivided, isMovable, limits.maxRewriteBytes)
     rewriter.rewrite(unchanged, inline, by, earlier).map { result =>
       val rest = entries.filterNot(e => e.isFile && result.moved(InlinePart.key(e)))
       (replace(rest, result.groups, result.written.map(leaves.recommitted)), result)

@@ -105,11 +105,8 @@ final private[root] class RootWriter(
   }
 
   /** Divides added files into runs, each for one leaf. If there are several runs, the files are sorted first. */
-  private def runsOf(entries: Vector[ManifestEntry], target: Long): Vector[Vector[ManifestEntry]] = {
-    val runs = LeafManifestWriter.runs(entries, target)
-    if (runs.size == 1) runs
-    else LeafManifestWriter.runs(new AddedFileOrder(columns, table.metadata.sortOrder).sort(entries), target)
-  }
+  private def runsOf(entries: Vector[ManifestEntry], target: Long): Vector[Vector[ManifestEntry]] =
+    new LeafRuns(columns).of(entries, target)(new AddedFileOrder(columns, table.metadata.sortOrder).sort)
 
   /** Returns the target size of new leaves in bytes. */
   private def leafTarget(added: Vector[ManifestEntry], base: ParentEntries): Long = {

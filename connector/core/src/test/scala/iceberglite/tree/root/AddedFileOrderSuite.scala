@@ -26,12 +26,12 @@ class AddedFileOrderSuite extends AnyFunSuite {
   private val files = 240
   private val partitions = 8
 
-  /** A table with leaves of about 24 files. */
+  /** A table with at least eight leaves if all files are appended by one commit. */
   private def newTable(spec: PartitionSpec = PartitionSpec.Unpartitioned): TestTable = new TestTable(
     schema,
     Vector(spec),
     version = V4,
-    properties = Map("commit.manifest.target-size-bytes" -> "4000", "commit.manifest-merge.enabled" -> "false"),
+    properties = Map("commit.manifest.target-size-bytes" -> "450", "commit.manifest-merge.enabled" -> "false"),
     cache = ManifestCache.Disabled
   )
 

@@ -45,6 +45,7 @@ class ClosedLeavesSuite extends AnyFunSuite {
     val rewriter = new LeafRewriter(
       table.testTable.tree,
       _.entries(table.io),
+      new LeafRuns(RootSamples.columnsOf(table.testTable.metadata)),
       _ => throw StorageFailed.at("write", "leaf", "The disk is full"),
       isMovable = _ => true,
       maxHeapBytes = 1L

@@ -200,6 +200,7 @@ class RootMaintenanceSuite extends AnyFunSuite {
     val rewriter = new LeafRewriter(
       table.testTable.tree,
       _.entries(table.io),
+      new LeafRuns(RootSamples.columnsOf(table.testTable.metadata)),
       { batch =>
         batch.foreach(e => held.add(e.file.metrics))
         Vector(leaves.head.leaf)
@@ -238,6 +239,7 @@ class RootMaintenanceSuite extends AnyFunSuite {
     val rewriter = new LeafRewriter(
       table.testTable.tree,
       _.entries(table.io),
+      new LeafRuns(RootSamples.columnsOf(table.testTable.metadata)),
       _ => Vector(first.leaf),
       isMovable = leaf => checked.add(leaf.path),
       maxHeapBytes = Long.MaxValue
