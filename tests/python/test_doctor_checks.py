@@ -34,8 +34,8 @@ class Case:
         repair: a part of the advice for the repair.
         severity: the severity of the finding.
         version: the format version of the table.
-        sample: the number of files whose rows are read. It is 0 if the rows cannot be read, or contradict the metadata
-            because of the damage.
+        sample: the number of files whose rows are read. It is 0 if, because of the damage, another check than `rows`
+            would report them too.
         failing: the checks that cannot be made because of the damage.
     """
 

@@ -17,7 +17,10 @@ final case class ChildJvm(exitCode: Option[Int], output: String) {
   /** The lines of the output of a program that has succeeded. @throws IllegalStateException if it has not */
   def lines: Vector[String] =
     if (exitCode.contains(0)) output.split('\n').toVector
-    else throw new IllegalStateException(s"The program ended with exit code $exitCode: ${output.takeRight(6000)}")
+    else {
+      val end = exitCode.fold("was killed because it did not end in time")(code => s"ended with exit code $code")
+      throw new IllegalStateException(s"The program $end: ${output.takeRight(6000)}")
+    }
 }
 
 object ChildJvm {

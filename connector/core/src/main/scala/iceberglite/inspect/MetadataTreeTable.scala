@@ -36,7 +36,8 @@ object MetadataTreeTable extends MetadataTable {
         "overlapping_manifests",
         LongType,
         "Number of other manifests with the same content whose bounds overlap those of the manifest in every column " +
-          s"with bounds; null if there are more than ${PartOverlaps.MaxParts} manifests"
+          "and partition field for which both have bounds; null for the root or manifest list, and if there are more " +
+          s"than ${PartOverlaps.MaxParts} manifests"
       )
     )
   )

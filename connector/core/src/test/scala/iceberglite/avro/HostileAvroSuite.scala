@@ -209,7 +209,7 @@ class HostileAvroSuite extends AnyFunSuite with TimeLimitedTests {
     assert(reasonOf(file(ownSchema)(block(_, 1, twice))).contains("value_counts contain the column 300 twice"))
   }
 
-  test("the error for a negative count, size or sequence number contains the field", ManifestRules.damaged) {
+  test("the error for a negative count or size, or for too many row ids, contains the field", ManifestRules.damaged) {
     val data = dataFile("a")
     assert(reasonOf(withEntry(data.copy(recordCount = -2L))).contains("record_count (field 103)"))
     assert(reasonOf(withEntry(data.copy(fileSizeInBytes = -5L))).contains("file_size_in_bytes (field 104)"))

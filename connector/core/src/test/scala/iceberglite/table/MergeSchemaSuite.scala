@@ -58,7 +58,7 @@ class MergeSchemaSuite extends AnyFunSuite {
     assert(committed(_.addColumn(Vector.empty, "more", StringType)).fields.count(_.name == "more") == 1)
   }
 
-  test("a commit is rejected if a concurrent schema change gives a field id in the written files another meaning") {
+  test("a commit is rejected if a concurrent schema change affects a field id or a column of the written files") {
     assert(conflict(_.addColumn(Vector.empty, "other", StringType)).contains("name or type for column more"))
     assert(conflict(_.dropColumn(Vector("n"))).contains("another id, name or type for column n"))
     assert(conflict(_.renameColumn(Vector("n"), "number")).contains("another id, name or type for column n"))

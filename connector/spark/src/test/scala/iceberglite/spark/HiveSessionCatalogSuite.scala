@@ -110,7 +110,10 @@ class HiveSessionCatalogSuite extends AnyFunSuite with HiveSession {
     assert(values(s.sql(s"SHOW TABLES IN other.$db").select("tableName")) == Seq("mine", "theirs"))
   }
 
-  /** Creates a view of Spark, as a session without the connector does. */
+  /**
+   * Creates a view of Spark, as a session without the connector does. That session cannot read Iceberg tables, so this
+   * session sets the query.
+   */
   private def createInSpark(s: SparkSession, view: String, query: String): Unit = {
     val plain = s.newSession()
     plain.conf.unset("spark.sql.catalog.spark_catalog")
@@ -131,7 +134,7 @@ class HiveSessionCatalogSuite extends AnyFunSuite with HiveSession {
   private def names(s: SparkSession, statement: String): Seq[String] =
     s.sql(statement).collect().map(_.getString(1)).toSeq.sorted
 
-  inDatabase("an Iceberg view of the Hive Metastore is read, replaced and dropped, but not as a view of Spark") { s =>
+  inDatabase("an Iceberg view is created, read, replaced and dropped, and is not stored as a view of Spark") { s =>
     val db = s.catalog.currentDatabase
     s.sql("CREATE TABLE items USING iceberg AS SELECT 1 AS id")
     createInSpark(s, "sparks", "SELECT id FROM items")
@@ -187,7 +190,7 @@ class HiveSessionCatalogSuite extends AnyFunSuite with HiveSession {
     assert(withPeer(db)(peer => names(spark, s"SHOW VIEWS IN $peer")).isEmpty)
   }
 
-  inDatabase("the procedures snapshot and migrate convert tables of Spark and Hive") { s =>
+  inDatabase("the procedure snapshot copies a table of Spark or Hive, and migrate converts it") { s =>
     for (
       (table, clauses) <- Seq("spark_table" -> "USING parquet PARTITIONED BY (P)", "hive_table" -> "STORED AS ORC")
     ) {

@@ -88,7 +88,7 @@ object PlanCost {
     PlanCost(kind.name, tasks, requests.reads - top, requests.reads, requests.readBytes, coldMs, warmMs, slowMs, heap)
   }
 
-  /** Plans a scan of a table, with the manifests of this access to its storage in the cache. */
+  /** Plans a scan of a table with the cache of `io`, to which the plan adds the manifests that it reads. */
   def plan(table: BenchTable, io: MeasuredIO, filter: Expression): ScanPlan =
     scan(table.on(io), filter, ManifestCache.of(io)).plan()
 

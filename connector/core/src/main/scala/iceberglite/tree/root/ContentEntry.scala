@@ -50,7 +50,7 @@ final private[root] case class VersionInfo(
     )
 }
 
-/** The location of the bytes of a deletion vector: the struct `deletion_vector` (field 147). */
+/** The bytes of a deletion vector, or their location: the struct `deletion_vector` (field 147). */
 sealed private[root] trait VectorContent
 
 private[root] object VectorContent {

@@ -85,7 +85,11 @@ final private[root] class StatsColumns(val all: Vector[StatsColumn], keys: Map[I
       typed(c => found.get(c.lowerId).orElse(found.get(c.upperId)))
     }
 
-  /** Returns the columns with the given types of expressions with unknown transforms; `None` if there are no bounds. */
+  /**
+   * Returns these columns and expressions, with the given types of the expressions with unknown transforms.
+   *
+   * @param typeOf returns the type of the bounds of such an expression; `None` if it has no bounds
+   */
   def typed(typeOf: StatsColumn => Option[PrimitiveType]): StatsColumns = {
     def withType(c: StatsColumn) = if (c.isOpaque) c.copy(valueType = typeOf(c).getOrElse(UnknownType)) else c
     new StatsColumns(all.map(withType), keys)

@@ -12,7 +12,8 @@ import iceberglite.spec.Spelling
 /**
  * Parses the statements in [[TableStatement.all]] on tables of iceberg-lite catalogs. Other connectors have statements
  * with the same words. Therefore, statements on tables of other catalogs are passed to the previous parser, and are
- * rejected only if the previous parser does not know them either.
+ * rejected if the previous parser does not know them either, or takes them for a statement on a table that does not
+ * exist.
  *
  * @param delegate the previous parser
  */
@@ -84,7 +85,7 @@ final private[sql] class TableStatements(session: SparkSession, delegate: Parser
       s"${resolved._1.name}${near.fold("")(n => s"; did you mean the catalog $n?")}"
   }
 
-  /** Rejects a partition in `ANALYZE TABLE ... FOR COLUMNS`, which Spark would ignore. */
+  /** Rejects a partition in `ANALYZE TABLE`, which Spark would ignore. */
   private def rejectPartitions(reader: SqlReader): Option[LogicalPlan] = {
     reader.multipartIfAny().filter(_ => reader.peek.isWord("PARTITION")).map(CatalogNames.resolve(session, _)).foreach {
       case (catalog: LiteCatalog, ident) if catalog.isIcebergTable(ident) =>

@@ -121,7 +121,7 @@ class MetadataTableReadsSuite extends AnyFunSuite with SharedSession {
     ))
   }
 
-  test("tasks produce the rows of partitions, manifests and all_manifests above the size, as the driver does", Slow) {
+  test("if partitions, manifests or all_manifests is larger than a split, tasks produce the rows of the driver", Slow) {
     for (name <- Seq("partitions", "manifests", "all_manifests")) withClue(s"$name: ") {
       val expected = sortedRows(read(s"$table.$name", "data-planning-mode" -> "local"))
       assert(expected.size > 1 && tasksOf(read(s"$table.$name")).isEmpty)
@@ -140,7 +140,7 @@ class MetadataTableReadsSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("with partition statistics, partitions is read from their file, with the same rows") {
+  test("partitions is read from partition statistics, except the columns last_updated_*, with the same rows") {
     val t = create()
     val columns = read(s"$t.partitions").columns.toSeq.filterNot(_.startsWith("last_updated"))
     def partitions: Seq[String] = sortedRows(read(s"$t.partitions", byTasks: _*).selectExpr(columns: _*))
@@ -151,6 +151,7 @@ class MetadataTableReadsSuite extends AnyFunSuite with SharedSession {
     assert(rows(s"SELECT $last FROM $t.partitions").forall(!_.anyNull))
     rows(s"SELECT path FROM $t.manifests").foreach(row => Files.delete(Paths.get(pathOf(row.getString(0)))))
     assert(partitions == expected)
+    // The columns last_updated_* are not in the statistics, and need the manifests.
     intercept[Exception](read(s"$t.partitions", byTasks: _*).collect())
   }
 

@@ -21,9 +21,6 @@ sealed trait Requirement {
    *   requirements throw another error, because planning again would not help
    */
   def check(base: Option[TableMetadata], table: String): Unit
-
-  /** Checks the requirement. Messages contain the location of the table instead of its name. */
-  def check(base: Option[TableMetadata]): Unit = check(base, base.fold("a new table")(_.location))
 }
 
 object Requirement {

@@ -14,7 +14,7 @@ class RequirementSuite extends AnyFunSuite {
   private val base = withHistory(V2)
 
   test("requirements that the table meets are accepted") {
-    AssertCreate.check(None)
+    AssertCreate.check(None, "lite.db.t")
     Seq(
       AssertTableUuid(Uuid),
       AssertRefSnapshotId("main", Some(3L)),
@@ -24,7 +24,7 @@ class RequirementSuite extends AnyFunSuite {
       AssertLastAssignedPartitionId(1001),
       AssertDefaultSpecId(0),
       AssertDefaultSortOrderId(0)
-    ).foreach(_.check(Some(base)))
+    ).foreach(_.check(Some(base), "lite.db.t"))
   }
 
   test("an unmet requirement is a conflict whose message describes the concurrent change") {
@@ -46,9 +46,9 @@ class RequirementSuite extends AnyFunSuite {
   }
 
   test("if the table was replaced or created concurrently, the error is not a retryable conflict", MetadataRules.uuid) {
-    val uuidError = intercept[ValidationFailed](AssertTableUuid(new UUID(1, 2)).check(Some(base)))
+    val uuidError = intercept[ValidationFailed](AssertTableUuid(new UUID(1, 2)).check(Some(base), "lite.db.t"))
     assert(uuidError.message.contains(Uuid.toString))
-    intercept[ValidationFailed](AssertTableUuid(Uuid).check(None))
+    intercept[ValidationFailed](AssertTableUuid(Uuid).check(None, "lite.db.t"))
     assert(intercept[AlreadyExists](AssertCreate.check(Some(base), "lite.db.t")).name == "lite.db.t")
   }
 }

@@ -14,7 +14,7 @@ import iceberglite.spark.rowlevel.{CrashPoint, Death, DriverFixture}
  */
 class DyingStreamSuite extends AnyFunSuite with DriverFixture {
 
-  /** All drivers die before the first test, so that a sample of the tests would save little time. */
+  /** All drivers die in the test that runs first, so that a sample of the tests would save little time. */
   override protected def isSampled: Boolean = false
 
   private val points = CrashPoint.ofStreams
@@ -96,8 +96,8 @@ class DyingStreamSuite extends AnyFunSuite with DriverFixture {
     check(c, expectedRows(stream.mode, 3))
     // The files of the driver that died are still orphan files. The query has added none.
     assert(unreferenced(c) == orphansOfDriver)
-    // A micro-batch in update mode does not wait for the removal of its files of keys after its commit. If the driver
-    // dies before, they are orphan files.
+    // In update mode, tasks write the keys of their rows to temporary files (`-deletes-`). The driver removes them
+    // after the commit, in the background. If it dies before that, they are orphan files.
     val unused = orphansOfDriver.filter(_ => isCommitted && stream.mode == "update")
     assert(unused.forall(_.toString.contains("-deletes-")))
     assert((orphansOfDriver -- unused).isEmpty == (isCommitted || death == CrashPoint.AfterPlanning))
