@@ -263,8 +263,9 @@ class TableProcedures(ABC):
         Args:
             older_than: time; older snapshots expire. By default, the table property history.expire.max-snapshot-age-ms
                 determines the time.
-            retain_last: minimum number of snapshots to keep for each branch, regardless of their age; by default the
-                value of the table property history.expire.min-snapshots-to-keep.
+            retain_last: minimum number of snapshots to keep, regardless of their age, for each branch without its own
+                minimum; by default the value of the table property history.expire.min-snapshots-to-keep, at most
+                max_snapshots.
             max_concurrent_deletes: maximum number of requests that delete files at the same time; on S3, each request
                 deletes up to 1,000 files. By default 16; larger numbers have the same effect.
             stream_results: accepted for compatibility, without effect: the files to delete are always read as a stream.
@@ -274,8 +275,8 @@ class TableProcedures(ABC):
                 of snapshots that the table does not have, are also removed; by default false.
             dry_run: whether to return what would be deleted, without changing anything; by default false.
             max_snapshots: maximum number of snapshots to keep for each branch, regardless of their age; by default the
-                value of the table property iceberg-lite.max-snapshots-to-keep. Each branch keeps at least the number of
-                its own retention, or retain_last.
+                value of the table property iceberg-lite.max-snapshots-to-keep. A branch with its own
+                min-snapshots-to-keep keeps at least that number, and every other branch at least retain_last.
         """
         rows = self._call(
             "expire_snapshots",
@@ -457,8 +458,8 @@ class TableProcedures(ABC):
         Args:
             snapshot_id: id of the snapshot; by default the current one.
             columns: names of the columns; by default all top-level columns with primitive types.
-            bloom_index_only: whether to write only the Bloom index, which reads only data files without filters, and to
-                copy the existing numbers of distinct values; by default false.
+            bloom_index_only: whether to compute only the Bloom index: only data files that have no Bloom filter yet are
+                read, and the existing numbers of distinct values are copied; by default false.
             branch: branch whose newest snapshot is selected; by default main.
         """
         rows = self._call(

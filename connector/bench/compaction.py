@@ -1,9 +1,10 @@
 """Compact a table repeatedly while a writer commits every second, with each connector, and check the rows.
 
 The writer updates, deletes and inserts rows in merge-on-read mode. A second thread runs `rewrite_data_files` in a loop,
-with the strategies `binpack` and `sort` in turn. A statement that fails with a conflict is counted, and runs again a
-second later. The script keeps a model of the rows: each statement that succeeds changes the model. At the end, the
-number of rows and the sum of the column `version` must equal the model, for each class of rows (see `CLASSES`).
+with the strategies `binpack` and `sort` in turn. A statement that fails with a conflict is counted. The writer then
+runs it again, at most once a second; the compaction continues with the other strategy. The script keeps a model of the
+rows: each statement that succeeds changes the model. At the end, the number of rows and the sum of the column `version`
+must equal the model, for each class of rows (see `CLASSES`).
 
 Retries are attempts of commits after the first one. Both connectors report the number of attempts of each commit that
 succeeds to a metrics reporter, which writes it to the log.
@@ -150,7 +151,7 @@ def change(spark: SparkSession, model: Model, chosen: int, kind: str) -> None:
     elif kind == "delete":
         model.rows[chosen] = 0
     else:
-        # `first` is the first free id of the class, so that all inserted rows belong to the class.
+        # `first` is a free id of the class, so that all inserted rows belong to the class.
         first = -(-model.next_id // CLASSES) * CLASSES + chosen
         count = 1000
         rows = spark.range(first, first + count * CLASSES, CLASSES, 1)

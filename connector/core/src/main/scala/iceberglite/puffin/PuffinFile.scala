@@ -59,10 +59,10 @@ object PuffinFile {
   private[iceberglite] val MinFooterSize: Int = Magic.length + TailSize
 
   /**
-   * Maximum footer size in bytes. A longer footer would describe hundreds of thousands of blobs. It is treated as
-   * damaged.
+   * Maximum size of the payload of a footer in bytes. A longer payload would describe hundreds of thousands of blobs.
+   * It is treated as damaged.
    */
-  private val MaxFooterSize = 1 << 26
+  private val MaxPayloadSize = 1 << 26
   private val Role = "Puffin file"
 
   /**
@@ -101,7 +101,8 @@ object PuffinFile {
     if (size < 0 || size > fileSize - Magic.length - MinFooterSize) {
       fail(path, s"The footer states a payload of $size bytes, but the file has only $fileSize bytes")
     }
-    if (size > MaxFooterSize) fail(path, s"The footer has $size bytes, more than the limit of $MaxFooterSize bytes")
+    if (size > MaxPayloadSize)
+      fail(path, s"The payload of the footer has $size bytes, more than the limit of $MaxPayloadSize bytes")
     size
   }
 

@@ -44,7 +44,7 @@ object PuffinWriter {
    * @param io the storage, or another destination of files
    * @param blobs the blobs; each blob is compressed before the next blob is requested, so that only compressed blobs
    *   are kept in memory
-   * @param properties the file properties; the property `created-by` is added
+   * @param properties the file properties; the property `created-by` is added if it is not one of them
    * @param compressFooter whether to compress the footer. Apache Iceberg cannot read a file with a compressed footer
    * @throws InvalidArgument if the blobs exceed the maximum size of an array
    */
@@ -94,7 +94,7 @@ object PuffinWriter {
 
   private def append(path: String, out: ByteArrayOutputStream, bytes: Array[Byte]): Unit = {
     if (bytes.length > Int.MaxValue - PuffinFile.TailSize - out.size) {
-      throw InvalidArgument("blobs", s"more than ${Int.MaxValue} bytes", s"Split the blobs of $path over several files")
+      throw InvalidArgument("blobs", s"almost ${Int.MaxValue} bytes or more", s"Split the blobs of $path among files")
     }
     out.write(bytes)
   }

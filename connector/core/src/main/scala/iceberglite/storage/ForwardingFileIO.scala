@@ -3,7 +3,9 @@ package iceberglite.storage
 import java.io.InputStream
 
 /**
- * A storage that performs all operations of another storage. Subclasses override the operations that differ.
+ * A storage that forwards the basic operations to another storage. Subclasses override the operations that differ.
+ * Other operations, such as `readRange` and `deleteAll`, have the implementation of [[FileIO]], which calls the basic
+ * operations, so that subclasses see all calls.
  *
  * @param inner the other storage
  */

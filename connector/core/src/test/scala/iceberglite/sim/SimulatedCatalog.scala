@@ -4,7 +4,7 @@ import iceberglite.catalog.{HadoopCatalog, PointerCommitter, SimulatedPointer}
 import iceberglite.storage.FileIO
 import iceberglite.table.{Committer, Environment}
 
-/** The catalog that contains the table of one history. Its files are in the storage of the simulation. */
+/** The catalog with the table of one [[History]] of simulated writers. Its files are in the simulated storage. */
 trait SimulatedCatalog {
 
   /** Opens the catalog for a writer. Calls other than those of `io` go through `caller`, which may inject faults. */

@@ -12,11 +12,14 @@ import iceberglite.table.action.RewriteManifests
 import iceberglite.tree.{FileChanges, PartitionSpecs, TestTable}
 import iceberglite.tree.manifestlist.ManifestSamples
 
-/** Tests that the statistics of expressions that another engine has written are kept by every commit. */
+/**
+ * Tests that the statistics of expressions that another engine has written are kept by every commit, except bounds of
+ * several types in one leaf.
+ */
 class OpaqueStatisticsSuite extends AnyFunSuite {
   private val decimal = DecimalLiteral(new java.math.BigDecimal("1.25"))
 
-  /** Expressions with unknown transforms and with a known one, each with the lower bound of its first file. */
+  /** Expressions with unknown transforms and one with a known transform, each with its bound in every file. */
   private val samples: Vector[(TableExpression, Literal)] = Vector(
     TableExpression(900, Vector(2), UnknownTransform("lower"), "lower_name", None) -> StringLiteral("abc"),
     TableExpression(901, Vector(1), UnknownTransform("quarter"), "quarter_id", None) -> IntLiteral(7),
@@ -123,7 +126,7 @@ class OpaqueStatisticsSuite extends AnyFunSuite {
     }
   }
 
-  test("if the bounds of an expression have different types in the files of a leaf, the leaf has only its counts") {
+  test("the files of a leaf keep only the counts of an expression if its bounds have different types in them") {
     val table = withForeign()(Map(901 -> stats(IntLiteral(7))))
     rewriteManifests(table)
     table.append("c", "d")

@@ -170,7 +170,8 @@ final private[iceberglite] class FileRewriteJob(
     val plan = WritePlan.of(table, WriteRequest(info, settings, target, session, Nil), lineage, copiesRows = true)
     plan.copy(
       files = plan.files.copy(targetSize = options.group.writeMaxFileSize),
-      // The sort order of the table is not recorded: rows of many partitions are not sorted within each file.
+      // The files do not record the sort order of the table: if a task writes more partitions than it may have open
+      // files, FanOutRouter sorts the other rows by partition only.
       requirements = RowRequirements.Unspecified
     )
   }

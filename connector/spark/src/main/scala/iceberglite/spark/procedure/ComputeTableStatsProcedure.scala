@@ -15,8 +15,8 @@ object ComputeTableStatsProcedure extends Procedure {
   private val bloomIndexOnly = Parameter.optional(
     "bloom_index_only",
     ParameterType.Flag,
-    "Whether to write only the Bloom index, which reads only data files without filters, and to copy the existing " +
-      "numbers of distinct values; by default false"
+    "Whether to compute only the Bloom index: only data files that have no Bloom filter yet are read, and the " +
+      "existing numbers of distinct values are copied; by default false"
   )
 
   override val name = "compute_table_stats"

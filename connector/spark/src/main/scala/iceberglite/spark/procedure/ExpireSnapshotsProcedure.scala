@@ -20,15 +20,15 @@ object ExpireSnapshotsProcedure extends Procedure {
   private val retainLast = Parameter.optional(
     "retain_last",
     ParameterType.Count,
-    "Minimum number of snapshots to keep for each branch, regardless of their age; by default the value of the table " +
-      "property history.expire.min-snapshots-to-keep"
+    "Minimum number of snapshots to keep, regardless of their age, for each branch without its own minimum; by " +
+      "default the value of the table property history.expire.min-snapshots-to-keep, at most max_snapshots"
   )
   private val maxSnapshots = Parameter.optional(
     "max_snapshots",
     ParameterType.Count,
     "Maximum number of snapshots to keep for each branch, regardless of their age; by default the value of the table " +
-      "property iceberg-lite.max-snapshots-to-keep. Each branch keeps at least the number of its own retention, or " +
-      "retain_last"
+      "property iceberg-lite.max-snapshots-to-keep. A branch with its own min-snapshots-to-keep keeps " +
+      "at least that number, and every other branch at least retain_last"
   )
   private val maxConcurrentDeletes = Parameter.optional(
     "max_concurrent_deletes",

@@ -17,7 +17,8 @@ object StreamWritersProcedure extends Procedure {
     Procedure.column(
       "epoch",
       LongType,
-      "Number of the last micro-batch that the query has committed; NULL if the property is not a number",
+      "Number of the last micro-batch that the query has committed, from a table property; NULL if the value of " +
+        "this property is not a number",
       nullable = true
     ),
     Procedure.column(

@@ -38,7 +38,8 @@ private[update] object TableExpressions {
    * @throws ValidationFailed if an expression is missing
    */
   def requirePresent(m: TableMetadata): Unit = if (m.formatVersion >= FormatVersion.V4) {
-    // The name alone decides, because the files are not read here. A manifest list with another name only refuses more.
+    // Only the file name tells a root from a manifest list, because the files are not read here. A manifest list with
+    // another name than *.avro counts as a root: then, at worst, a valid change is rejected.
     val hasRoot = m.snapshots.exists(_.manifestList.exists(!_.endsWith(".avro")))
     val transformed = m.specs.flatMap(_.fields).filter(f => f.transform != Identity && f.transform != Void)
     for (field <- transformed if hasRoot && !m.expressions.exists(_.isOf(field))) throw ValidationFailed(
