@@ -167,7 +167,7 @@ class Consumers(NamedTuple):
     timestamp: int
     """Time of the commit of this snapshot, in milliseconds since 1970."""
     snapshots_behind: int | None
-    """Number of snapshots after this one on main or, if main does not contain it, on the branch that does; NULL if no branch contains it, or if branches with different later snapshots do."""
+    """Number of later snapshots of main, or of the only branch with the snapshot; NULL if the branch is unknown."""
     files_behind: int | None
     """Number of data files that these snapshots added."""
 
@@ -185,7 +185,7 @@ class StreamWriters(NamedTuple):
     query_id: str
     """Id of the query, which its checkpoint contains."""
     epoch: int | None
-    """Number of the last micro-batch that the query has committed, from a table property; NULL if the value of this property is not a number."""
+    """Number of the last committed micro-batch, from a table property; NULL if its value is not a number."""
     snapshot_id: int | None
     """Newest snapshot of the query in the history of the main branch; NULL if there is none."""
     timestamp: int | None
@@ -196,7 +196,7 @@ class DropStreamWriter(NamedTuple):
     """A result row of `drop_stream_writer`."""
 
     epoch: int | None
-    """Number of the last micro-batch that the query had committed, from a table property; NULL if the value of this property was not a number."""
+    """Number of the last committed micro-batch, from a table property; NULL if its value was not a number."""
 
 
 class RegisterTable(NamedTuple):

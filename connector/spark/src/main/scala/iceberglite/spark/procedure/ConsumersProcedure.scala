@@ -21,8 +21,7 @@ object ConsumersProcedure extends Procedure {
     Procedure.column(
       "snapshots_behind",
       LongType,
-      "Number of snapshots after this one on main or, if main does not contain it, on the branch that does; NULL if " +
-        "no branch contains it, or if branches with different later snapshots do",
+      "Number of later snapshots of main, or of the only branch with the snapshot; NULL if the branch is unknown",
       nullable = true
     ),
     Procedure.column("files_behind", LongType, "Number of data files that these snapshots added", nullable = true)

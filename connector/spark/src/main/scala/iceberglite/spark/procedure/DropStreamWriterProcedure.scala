@@ -21,8 +21,7 @@ object DropStreamWriterProcedure extends Procedure {
   override val output: StructType = StructType(Seq(Procedure.column(
     "epoch",
     LongType,
-    "Number of the last micro-batch that the query had committed, from a table property; NULL if the value of this " +
-      "property was not a number",
+    "Number of the last committed micro-batch, from a table property; NULL if its value was not a number",
     nullable = true
   )))
 

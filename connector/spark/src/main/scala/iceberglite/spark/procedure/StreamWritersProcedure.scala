@@ -17,8 +17,7 @@ object StreamWritersProcedure extends Procedure {
     Procedure.column(
       "epoch",
       LongType,
-      "Number of the last micro-batch that the query has committed, from a table property; NULL if the value of " +
-        "this property is not a number",
+      "Number of the last committed micro-batch, from a table property; NULL if its value is not a number",
       nullable = true
     ),
     Procedure.column(
