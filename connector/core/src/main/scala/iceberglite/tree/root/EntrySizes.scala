@@ -17,6 +17,9 @@ private[root] object EntrySizes {
 
   def of(entries: Iterable[ContentEntry]): Long = entries.iterator.map(of(_)).sum
 
+  /** Returns the estimated size of an entry with statistics of the given number of columns, without long bounds. */
+  def withColumns(columns: Int): Long = EntryBytes + ColumnBytes * columns
+
   /** Returns the size of an inline deletion vector in bytes; 0 for other entries. */
   def inlineBytes(e: ContentEntry): Long = e.vector match {
     case Some(Inline(bytes)) => bytes.remaining.toLong

@@ -100,7 +100,7 @@ final private[root] class RootWriter(
       group.size <= limits.maxInlineFiles && EntrySizes.of(group.map(files.toContent)) <= limits.inlineBytes
     }
     val target = leafTarget(added, base)
-    val runs = large.flatMap(OpaqueStatistics.divide(columns, _)).flatMap(runsOf(_, target))
+    val runs = large.flatMap(runsOf(_, target))
     (small.flatten.map(completed), table.pool.map(runs)(newLeaf))
   }
 

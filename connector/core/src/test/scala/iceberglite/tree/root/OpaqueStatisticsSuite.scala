@@ -181,6 +181,13 @@ class OpaqueStatisticsSuite extends AnyFunSuite {
     }
   }
 
+  test("entries with partition values of several types are in different runs, also if a sample of them is encoded") {
+    val table = byQuarter(RootLimits(), number, text)
+    val columns = RootSamples.columnsOf(table.testTable.metadata)
+    val runs = new LeafRuns(columns).of(table.live.toVector, target = 1L)(identity)
+    assert(runs.flatten.size == 4 && runs.forall(_.map(_.file.partition).distinct.size == 1))
+  }
+
   test("files in the root keep their partition values, although those in a leaf have another type") {
     val table = byQuarter(RootLimits(), number)
     table.commit(Seq(TestTable.file("x", quarterOf(Some(text)))))
