@@ -12,7 +12,7 @@ import iceberglite.spec.partition.{PartitionField, Void}
 import iceberglite.spec.types.{Literal, NestedField, PrimitiveType}
 import iceberglite.table.Table
 import iceberglite.table.action.{RowFilter, RowMatch}
-import iceberglite.tree.MetadataTree
+import iceberglite.tree.{CloseableIterator, MetadataTree}
 
 /**
  * The partitions of a snapshot by the fields of the current partition spec, for Spark's statements about partitions.
@@ -39,7 +39,7 @@ final private[table] class TablePartitions(table: Table, snapshot: Option[Snapsh
       val field = schema.fieldIndex(name)
       field -> literal(field, values, i)
     }
-    val found = liveFiles(AlwaysTrue).flatMap { case (entry, _) => valuesOf(entry) }
+    val found = liveEntries(new RowFilter(AlwaysTrue, caseSensitive = true, metadata)).flatten.flatMap(valuesOf(_))
       .filter(partition => requested.forall { case (field, value) => value.contains(partition(field)) }).toSet
     found.toVector.map(partition => InternalRow.fromSeq(partition.indices.map(i => sparkValue(i, partition(i)))))
   }
@@ -62,22 +62,24 @@ final private[table] class TablePartitions(table: Table, snapshot: Option[Snapsh
     }
 
   /** Whether any data file may have rows that satisfy a condition. */
-  def mayExist(condition: Expression): Boolean = liveFiles(condition).nonEmpty
+  def mayExist(condition: Expression): Boolean = findFile(condition)(_ != RowMatch.NoRows).isDefined
 
   /** Returns a file that may have both rows that satisfy a condition and other rows. */
-  def partlyMatchingFile(condition: Expression): Option[ManifestEntry] =
-    liveFiles(condition).collectFirst { case (entry, RowMatch.SomeRows) => entry }
+  def partlyMatchingFile(condition: Expression): Option[ManifestEntry] = findFile(condition)(_ == RowMatch.SomeRows)
 
-  /** Returns the data files that may have rows that satisfy a condition. */
-  private def liveFiles(condition: Expression): Iterator[(ManifestEntry, RowMatch)] = {
+  /** Returns the first data file for which `accepts` is true, given which of its rows may satisfy a condition. */
+  private def findFile(condition: Expression)(accepts: RowMatch => Boolean): Option[ManifestEntry] = {
     val rowFilter = new RowFilter(condition, caseSensitive = true, metadata)
+    liveEntries(rowFilter).map(_.consume(_.find(e => accepts(rowFilter.matches(e))))).collectFirst { case Some(e) => e }
+  }
+
+  /** Returns the entries of live data files, for each part of the tree that may list files with matching rows. */
+  private def liveEntries(rowFilter: RowFilter): Iterator[CloseableIterator[ManifestEntry]] =
     snapshot.iterator.flatMap { head =>
       val files = MetadataTree.at(head, table.tree())
-      files.parts.iterator.filter(rowFilter.mightMatch).flatMap(files.entries(_))
-        .filter(entry => entry.isLive && entry.file.content == Content.Data)
-        .map(entry => entry -> rowFilter.matches(entry)).filter(_._2 != RowMatch.NoRows)
+      files.parts.iterator.filter(rowFilter.mightMatch)
+        .map(files.entries(_).filter(e => e.isLive && e.file.content == Content.Data))
     }
-  }
 
   /** Returns a file's values of all fields; absent if its partition spec lacks one of them. */
   private def valuesOf(entry: ManifestEntry): Option[Vector[Option[Literal]]] = {
