@@ -10,7 +10,7 @@ import org.apache.spark.sql.internal.SQLConf
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
-import iceberglite.{Fuzz, InEveryRun, Sampling}
+import iceberglite.{Fuzz, InEveryRun}
 import iceberglite.table.action.FastAppend
 import iceberglite.tree.TreeReader
 import iceberglite.spark.rules.ReportedWriteExec
@@ -297,7 +297,7 @@ class MergeFilesSuite extends AnyFunSuite with StatementFixture with AdaptiveSpa
       fill(t, layout, 2 + random.nextInt(2))
       fill(oracle, layout, 2)
       val merges = new RandomMerges(random)
-      for (step <- 0 until (if (Sampling.isFast) 1 else 5)) withConf(merges.settings: _*) {
+      for (step <- 0 until 5) withConf(merges.settings: _*) {
         val statement = merges.next()
         // No row has several matches, for which the two connectors differ without WHEN MATCHED.
         assert(outcome(t, statement) == outcome(oracle, statement), s"round $round, step $step: $statement")

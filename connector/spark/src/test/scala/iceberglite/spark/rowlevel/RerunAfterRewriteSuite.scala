@@ -5,6 +5,7 @@ import scala.concurrent.duration._
 import org.apache.spark.SparkException
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.functions.{col, expr}
+import org.scalatest.Tag
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
@@ -25,7 +26,7 @@ class RerunAfterRewriteSuite extends AnyFunSuite with StatementFixture {
     statement <- statements
   } test(
     s"${statement.name} runs again if a compaction replaces its files (version $version, $mode)",
-    Sampling.slowInSomeRunsUnless(version == 3 && mode == "merge-on-read" && statement.name != "MERGE"): _*
+    tagsOf(version == 3 && mode == "merge-on-read", statement.name): _*
   ) {
     val t = filled(version, mode)
     val commits = commitWhenCalled(t)(compact(_))
@@ -34,6 +35,10 @@ class RerunAfterRewriteSuite extends AnyFunSuite with StatementFixture {
     assert(sorted(s"SELECT id, n FROM $t") == sorted(statement.expected))
     assertNoOrphans(t)
   }
+
+  /** Returns the tags of a variant. Both tiers together contain the main variant of each statement. */
+  private def tagsOf(isMain: Boolean, statement: String): Seq[Tag] =
+    if (statement == "MERGE") Sampling.slowInSomeRuns(isMain) else Sampling.slowInSomeRunsUnless(isMain)
 
   for (mode <- Seq("copy-on-write", "merge-on-read")) {
     test(

@@ -13,6 +13,7 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
+import iceberglite.InEveryRun
 import iceberglite.spark.error.{Causes, OperationError, StatementError}
 import iceberglite.spark.session.LiteCatalog
 import iceberglite.spark.table.IcebergWriteBuilder
@@ -22,7 +23,7 @@ import iceberglite.table._
 /** Calls the methods of a batch write in the order in which Spark calls them, and checks the files that remain. */
 class IcebergBatchWriteSuite extends AnyFunSuite with WriteFixture {
 
-  test("after a commit with an unknown outcome, no file is removed", Slow) {
+  test("after a commit with an unknown outcome, no file is removed") {
     val t = partitioned()
     val unknown = CommitStateUnknown(t, Some("v2.metadata.json"), "the answer was lost", None)
     val (write, messages) = writeFiles(failingTable(tableOf(t), unknown))
@@ -31,7 +32,7 @@ class IcebergBatchWriteSuite extends AnyFunSuite with WriteFixture {
     assert(dataFilesOf(t).size == 3)
   }
 
-  test("after an unexpected error, no file is removed, because the commit may have succeeded", Slow) {
+  test("after an unexpected error, no file is removed, because the commit may have succeeded", Slow, InEveryRun) {
     val t = partitioned()
     Seq(new OutOfMemoryError("no heap"), new InterruptedException).foreach { error =>
       val filesBefore = dataFilesOf(t).size

@@ -140,10 +140,10 @@ class UpsertStreamSuite extends AnyFunSuite with EpochFixture {
     InEveryRun
   ) {
     val random = new Random(seed)
-    for (version <- if (Sampling.isFast) Seq(3) else Seq(2, 3); clauses <- Seq("", "PARTITIONED BY (p)")) {
+    for (version <- Seq(2, 3); clauses <- Seq("", "PARTITIONED BY (p)")) {
       val t = newTableOf(version, clauses)
       var model = Map.empty[Long, String]
-      (1 to (if (Sampling.isFast) 3 else 8)).foreach { step =>
+      (1 to 8).foreach { step =>
         val limit = Seq(0L, 2L << 20, 64L << 20)(random.nextInt(3))
         val changes = (1 to 6).map(_ => random.nextInt(12).toLong -> s"${"abc" (random.nextInt(3))}").toMap
         byId("upsert-search-bytes" -> limit.toString).into(t)(changes.toSeq)

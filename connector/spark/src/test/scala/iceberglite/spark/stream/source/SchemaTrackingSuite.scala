@@ -11,6 +11,7 @@ import org.apache.spark.sql.streaming.{StreamingQueryException, Trigger}
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
+import iceberglite.InEveryRun
 import iceberglite.spark.SharedSession
 import iceberglite.storage.{HadoopFileIO, RenamingFileSystem}
 
@@ -255,7 +256,8 @@ class SchemaTrackingSuite extends AnyFunSuite with SourceFixture {
 
   test(
     "over random changes of columns, commits, limits and restarts, each row is read once with its own columns",
-    Slow
+    Slow,
+    InEveryRun
   ) {
     val random = new Random(19)
     val t = newTable()
