@@ -151,11 +151,11 @@ final private[inspect] class ManifestValues(metadata: TableMetadata, files: Snap
 
   /** Returns whether a partition field has NaN. The manifest is read only if the type of the field has NaN. */
   private def hasNan(m: ManifestFile, ordinal: Int, fieldType: Type): Boolean = fieldType match {
-    case FloatType | DoubleType => entries(m).consume(_.exists(_.file.partition.values.lift(ordinal).flatten.exists {
+    case FloatType | DoubleType => entries(m).exists(_.file.partition.values.lift(ordinal).flatten.exists {
         case FloatLiteral(value) => value.isNaN
         case DoubleLiteral(value) => value.isNaN
         case _ => false
-      }))
+      })
     case _ => false
   }
 

@@ -1,9 +1,9 @@
 package iceberglite.tree
 
 /**
- * Iterates over elements that are read from a file. The file is closed at the end of the iterator, and when the
- * iterator throws an exception. This includes exceptions of the functions that `map`, `filter` and `collect` apply. A
- * caller that may stop before the end for another reason calls [[consume]].
+ * Iterates over elements that are read from a file. The file is closed at the end of the iterator, when the iterator
+ * throws an exception, and at the end of `exists`, `forall`, `find` and `foreach`, although they stop early or their
+ * functions fail. This also holds for the iterators that `map`, `filter`, `collect` and `zipWithIndex` return.
  */
 final class CloseableIterator[+A] private (elements: Iterator[A], file: AutoCloseable) extends Iterator[A] {
 
@@ -23,9 +23,16 @@ final class CloseableIterator[+A] private (elements: Iterator[A], file: AutoClos
     throw e
   }
 
-  /** Returns the result of a function that reads some or all elements. Closes the file, even if the function fails. */
-  def consume[B](f: Iterator[A] => B): B =
-    try f(this)
+  override def exists(accepts: A => Boolean): Boolean = closing(super.exists(accepts))
+
+  override def forall(accepts: A => Boolean): Boolean = closing(super.forall(accepts))
+
+  override def find(accepts: A => Boolean): Option[A] = closing(super.find(accepts))
+
+  override def foreach[B](f: A => B): Unit = closing(super.foreach(f))
+
+  private def closing[B](body: => B): B =
+    try body
     finally file.close()
 
   override def map[B](f: A => B): CloseableIterator[B] = over(elements.map(f))

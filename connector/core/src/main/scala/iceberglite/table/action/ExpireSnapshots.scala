@@ -8,7 +8,7 @@ import scala.collection.JavaConverters._
 import iceberglite.encryption.TableKeys
 import iceberglite.spec.IcebergError.{InvalidArgument, NotFound, ValidationFailed}
 import iceberglite.spec.ObjectKind
-import iceberglite.spec.file.{Content, ManifestContent, ManifestEntry}
+import iceberglite.spec.file.{Content, ManifestContent}
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.property.TableProperty
 import iceberglite.spec.table.{Expiration, Retention}
@@ -123,8 +123,8 @@ final class ExpireSnapshots(options: ExpireOptions) extends MetadataAction {
   private def hasEqualityDeletes(parts: Vector[FilePart], context: CommitContext): Boolean = {
     val found = new AtomicBoolean
     context.environment.pool.map(parts) { part =>
-      def isLiveEqualityDelete(e: ManifestEntry) = e.isLive && e.file.content == Content.EqualityDeletes
-      if (!found.get && part.entries(context.io).consume(_.exists(isLiveEqualityDelete))) found.set(true)
+      if (!found.get && part.entries(context.io).exists(e => e.isLive && e.file.content == Content.EqualityDeletes))
+        found.set(true)
     }
     found.get
   }

@@ -11,6 +11,7 @@ import iceberglite.spec.partition.PartitionSpec
 import iceberglite.spec.property.TableProperty
 import iceberglite.storage.FileIO
 import iceberglite.tree.{
+  CloseableIterator,
   EntrySizeEstimates,
   FileChanges,
   FileSelector,
@@ -87,7 +88,8 @@ final private[manifestlist] class ManifestListWriter(
 
   private lazy val rewriter = new ManifestRewriter(table, entries, write)
 
-  private def entries(part: ManifestPart): Iterator[ManifestEntry] = parent.fold(part.entries(io))(_.entries(part))
+  private def entries(part: ManifestPart): CloseableIterator[ManifestEntry] =
+    parent.fold(part.entries(io))(_.entries(part))
 
   private def bins(kept: Vector[ManifestPart], written: Vector[ManifestFile]): Vector[ManifestMerging.Bin] =
     if (changes.mergesManifests) ManifestMerging.bins(kept, written, properties) else kept.map(Vector(_))
@@ -147,7 +149,8 @@ final private[manifestlist] class ManifestListWriter(
   private def checkRows(manifests: Vector[ManifestFile], created: Vector[WrittenManifest]): Unit = {
     val rows = created.filter(_.rows.nonEmpty).map(w => w.manifest.path -> w.rows).toMap
     table.pool.map(manifests) { m =>
-      rows.get(m.path).fold(entries(partOf(m)))(_.iterator).filter(e => e.isLive && e.file.firstRowId.isEmpty)
+      rows.get(m.path).fold(entries(partOf(m)))(all => CloseableIterator.of(all.iterator))
+        .filter(e => e.isLive && e.file.firstRowId.isEmpty)
         .foreach(e => AddedFileCheck.checkExisting(e.file))
     }
   }

@@ -6,7 +6,7 @@ import iceberglite.spec.file.{ManifestContent, ManifestEntry, ManifestFile}
 import iceberglite.spec.file.EntryStatus.Existing
 import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
 import iceberglite.spec.property.TableProperty
-import iceberglite.tree.{EntrySizeEstimates, ManifestRewrite, TreeTable}
+import iceberglite.tree.{CloseableIterator, EntryBatches, EntrySizeEstimates, ManifestRewrite, TreeTable}
 
 /**
  * A manifest that an attempt has written.
@@ -37,7 +37,7 @@ final private[manifestlist] case class RewrittenManifests(
  */
 final private[manifestlist] class ManifestRewriter(
     table: TreeTable,
-    entries: ManifestPart => Iterator[ManifestEntry],
+    entries: ManifestPart => CloseableIterator[ManifestEntry],
     write: (ManifestContent, PartitionSpec, Vector[ManifestEntry]) => WrittenManifest,
     maxHeapBytes: Long = ManifestRewriter.MaxHeapBytes
 ) {
@@ -71,8 +71,11 @@ final private[manifestlist] class ManifestRewriter(
     val groups = chosen.map(m => (m.content, m.specId)).distinct
     val results = groups.map { group =>
       val parts = chosen.filter(m => (m.content, m.specId) == group)
-      if (parts.iterator.map(EntrySizeEstimates.maxHeapBytes).sum <= maxHeapBytes) writeSorted(parts, by, live(parts))
-      else writeRanges(parts, by)
+      if (parts.iterator.map(EntrySizeEstimates.maxHeapBytes).sum > maxHeapBytes) writeRanges(parts, by)
+      else {
+        val rows = live(parts)
+        (rows.size, writeSorted(parts, by, rows))
+      }
     }
     val written = results.flatMap(_._2)
     RewrittenManifests(
@@ -84,21 +87,16 @@ final private[manifestlist] class ManifestRewriter(
   private def live(parts: Vector[ManifestPart]): Vector[ManifestEntry] =
     table.pool.map(parts)(entries(_).filter(_.isLive).toVector).flatten
 
-  /**
-   * Writes the entries of manifests of one partition spec in the given order.
-   *
-   * @return the number of entries, and the new manifests
-   */
+  /** Writes the entries of manifests of one partition spec in the given order. Returns the new manifests. */
   private def writeSorted(
       parts: Vector[ManifestPart],
       by: ManifestRewrite,
       rows: Vector[ManifestEntry]
-  ): (Int, Vector[WrittenManifest]) = {
+  ): Vector[WrittenManifest] = {
     val (content, spec) = (parts.head.content, parts.head.spec)
     val target = TableProperty.of(TableProperty.ManifestTargetSize, table.metadata.properties)
     val sorted = rows.sortBy(_.file.partition)(by.order(spec)).map(_.copy(status = Existing))
-    val manifests = table.pool.map(ManifestListWriter.runs(sorted, target)(_.file))(write(content, spec, _))
-    (rows.size, manifests)
+    table.pool.map(ManifestListWriter.runs(sorted, target)(_.file))(write(content, spec, _))
   }
 
   /**
@@ -106,6 +104,8 @@ final private[manifestlist] class ManifestRewriter(
    * Then, for each range of partitions whose entries fit into memory, the manifests that may list files of the range
    * are read again. If the entries of a single partition do not fit into memory, they are written in several batches,
    * because their order does not matter.
+   *
+   * @return the number of entries, and the new manifests
    */
   private def writeRanges(parts: Vector[ManifestPart], by: ManifestRewrite): (Int, Vector[WrittenManifest]) = {
     val order = by.order(parts.head.spec)
@@ -119,16 +119,16 @@ final private[manifestlist] class ManifestRewriter(
     val heapBytes = parts.iterator.map(EntrySizeEstimates.maxHeapBytes).sum
     val maxEntries = math.max(1L, counts.values.map(_.toLong).sum * maxHeapBytes / heapBytes).toInt
     val ranges = ManifestListWriter.splitBySize(counts.toVector.sortBy(_._1)(order), maxEntries.toLong)(_._2.toLong)
-    val results = ranges.map { range =>
+    val written = ranges.flatMap { range =>
       val partitions = range.map(_._1).toSet
       val containing = parts.indices.filter(i => counted(i).keysIterator.exists(partitions)).map(parts)
-      containing.iterator.flatMap(entries).filter(e => e.isLive && partitions(e.file.partition)).map(withoutBlock)
-        .grouped(maxEntries).foldLeft((0, Vector.empty[WrittenManifest])) { case ((sum, all), batch) =>
-          val (count, manifests) = writeSorted(parts, by, batch.toVector)
-          (sum + count, all ++ manifests.map(_.copy(rows = Vector.empty)))
-        }
+      val batches = new EntryBatches(maxEntries, writeSorted(parts, by, _).map(_.copy(rows = Vector.empty)))
+      containing.foreach { part =>
+        entries(part).filter(e => e.isLive && partitions(e.file.partition)).foreach(e => batches.add(withoutBlock(e)))
+      }
+      batches.result()
     }
-    (results.map(_._1).sum, results.flatMap(_._2))
+    (counts.values.sum, written)
   }
 
   /** Returns a copy of an entry that does not keep other entries of its manifest in memory. */

@@ -6,7 +6,7 @@ import iceberglite.spec.file.EntryStatus.Existing
 import iceberglite.spec.file.{ManifestContent, ManifestEntry}
 import iceberglite.spec.partition.PartitionTuple
 import iceberglite.spec.property.TableProperty
-import iceberglite.tree.{CloseableIterator, EntrySizeEstimates, FilePart, ManifestRewrite, TreeTable}
+import iceberglite.tree.{CloseableIterator, EntryBatches, EntrySizeEstimates, FilePart, ManifestRewrite, TreeTable}
 
 /**
  * The result of a rewrite of chosen leaf manifests, and of files that the root manifest lists itself.
@@ -34,7 +34,7 @@ final private[root] case class RewrittenLeaves(
  *
  * @param read reads the entries that a leaf lists
  * @param runs divides entries among leaves of about the target size
- * @param write writes entries of data files or of delete files to a leaf or, if necessary, to several leaves
+ * @param write writes entries of data files or of delete files, whose partition values have the same types, to a leaf
  * @param isMovable returns whether a leaf can be replaced; may read the leaf
  * @param maxHeapBytes the maximum estimated heap size of the entries that the rewrite holds at the same time, in bytes
  */
@@ -42,7 +42,7 @@ final private[root] class LeafRewriter(
     table: TreeTable,
     read: LeafPart => CloseableIterator[ManifestEntry],
     runs: LeafRuns,
-    write: Vector[ManifestEntry] => Vector[ContentEntry],
+    write: Vector[ManifestEntry] => ContentEntry,
     isMovable: LeafPart => Boolean,
     maxHeapBytes: Long
 ) {
@@ -122,7 +122,7 @@ final private[root] class LeafRewriter(
   private def writeSorted(entries: Vector[ManifestEntry], order: Ordering[PartitionTuple]): Vector[ContentEntry] = {
     val target = TableProperty.of(TableProperty.ManifestTargetSize, table.metadata.properties)
     val sorted = entries.sortBy(_.file.partition)(order).map(_.copy(status = Existing))
-    if (sorted.isEmpty) Vector.empty else table.pool.map(runs.of(sorted, target)(identity))(write).flatten
+    if (sorted.isEmpty) Vector.empty else table.pool.map(runs.of(sorted, target)(identity))(write)
   }
 
   /**
@@ -146,38 +146,16 @@ final private[root] class LeafRewriter(
       .min(Int.MaxValue.toLong).toInt
     LeafRewriter.ranges(counts, maxEntries).flatMap { range =>
       val containing = counted.filter(_._2.keysIterator.exists(range)).map(_._1)
-      val batches = new LeafRewriter.Batches(maxEntries, writeSorted(_, order))
-      containing.foreach(_.live.filter(e => range(e.file.partition)).consume(_.foreach(batches.add)))
+      val batches = new EntryBatches(maxEntries, writeSorted(_, order))
+      containing.foreach(_.live.filter(e => range(e.file.partition)).foreach(e =>
+        batches.add(LeafRewriter.detached(e))
+      ))
       batches.result()
     }
   }
 }
 
 private[root] object LeafRewriter {
-
-  /** Writes entries in batches of the given size, the last of which may have fewer entries. */
-  final private class Batches(size: Int, write: Vector[ManifestEntry] => Vector[ContentEntry]) {
-    private val batch = Vector.newBuilder[ManifestEntry]
-    private val written = Vector.newBuilder[ContentEntry]
-    private var count = 0
-
-    def add(e: ManifestEntry): Unit = {
-      batch += detached(e)
-      count += 1
-      if (count == size) writeBatch()
-    }
-
-    def result(): Vector[ContentEntry] = {
-      writeBatch()
-      written.result()
-    }
-
-    private def writeBatch(): Unit = {
-      written ++= write(batch.result())
-      batch.clear()
-      count = 0
-    }
-  }
 
   /** Identifies the entries of a leaf: the leaf with its deletion vector, and its first row id. */
   private def version(leaf: LeafPart): (String, Option[Long]) = (leaf.id, leaf.leaf.firstRowId)

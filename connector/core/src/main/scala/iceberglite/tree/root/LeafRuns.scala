@@ -21,28 +21,35 @@ final private[root] class LeafRuns(columns: StatsColumns) {
   def of(entries: Vector[ManifestEntry], target: Long)(
       sort: Vector[ManifestEntry] => Vector[ManifestEntry]
   ): Vector[Vector[ManifestEntry]] = OpaqueStatistics.divide(columns, entries).flatMap { own =>
-    val estimates = own.map(e => EntrySizeEstimates.encodedBytes(e.file))
     // The estimate for an entry that was read from a manifest in Avro does not depend on its statistics.
-    val most = estimates.iterator.map(math.max(_, EntrySizes.withColumns(columns.all.size))).sum
-    if (most <= target) Vector(own)
+    val least = EntrySizes.withColumns(columns.all.size)
+    if (own.iterator.map(e => math.max(EntrySizeEstimates.encodedBytes(e.file), least)).sum <= target) Vector(own)
     else {
-      val count = math.ceil(encodedBytes(own, estimates) / math.max(1L, target)).toInt
+      val count = math.ceil(encodedBytes(own) / math.max(1L, target)).toInt
       if (count <= 1) Vector(own) else sort(own).grouped((own.size + count - 1) / count).toVector
     }
   }
 
-  /** Returns the size of a leaf with these entries in bytes, from the encoded size of the entries in the middle. */
-  private def encodedBytes(entries: Vector[ManifestEntry], estimates: Vector[Long]): Double = {
-    val start = math.max(0, (entries.size - SampleSize) / 2)
-    val sample = entries.slice(start, start + SampleSize).map(files.toContent)
+  /** Returns the size of a leaf with these entries in bytes, from the encoded size of several blocks of them. */
+  private def encodedBytes(entries: Vector[ManifestEntry]): Double = {
+    val blocks = (0 until Blocks).map(i => (entries.size.toLong * i / Blocks).toInt)
+    val sample =
+      if (entries.size <= Blocks * BlockSize) entries
+      else blocks.flatMap(at => entries.slice(at, at + BlockSize)).toVector
     val kind = if (entries.head.file.content == Content.Data) ManifestKind.DataLeaf else ManifestKind.DeleteLeaf
-    val encoded = RootManifests.write("sample", kind, columns, sample).length.toDouble
-    encoded / estimates.slice(start, start + SampleSize).sum * estimates.sum
+    val encoded = RootManifests.write("sample", kind, columns, sample.map(files.toContent))
+    encoded.length.toDouble / sample.size * entries.size
   }
 }
 
 private object LeafRuns {
 
-  /** The number of entries that are encoded to measure the size of others. */
-  private val SampleSize = 1000
+  /**
+   * The number of blocks that are encoded. Their entries are adjacent, as in a leaf, because adjacent entries are alike
+   * and can be compressed well; several blocks represent entries with different statistics.
+   */
+  private val Blocks = 10
+
+  /** The number of entries of a block. */
+  private val BlockSize = 100
 }

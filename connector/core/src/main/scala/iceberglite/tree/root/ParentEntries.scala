@@ -79,7 +79,7 @@ private[root] object ParentEntries {
     val counted = table.pool.map(parts) { part =>
       val m = part.manifest
       if (needsRowIds(m)) list.entries(part).filter(e => e.isLive && e.file.firstRowId.isEmpty)
-        .consume(_.foreach(e => AddedFileCheck.checkExisting(e.file)))
+        .foreach(e => AddedFileCheck.checkExisting(e.file))
       if (ManifestCounts.hasCounts(m)) m else ManifestCounts.withCounts(m, list.entries(part))
     }
     val entries = counted.map(m => LeafUpgrade.entry(withRowIds(m, rowIds), columns))

@@ -147,7 +147,7 @@ final private[root] class RootFiles(
       val vector = vectors.get(leaf.path).toVector.flatMap(_.live)
       (leaf.leaf +: vector).exists(_.version.snapshotId.exists(isGiven))
     // The root of a snapshot is always new, even if all files that it lists were carried over.
-    case other => isGiven(snapshot.snapshotId) || other.entries(io).consume(_.exists(_.snapshotId.exists(isGiven)))
+    case other => isGiven(snapshot.snapshotId) || other.entries(io).exists(_.snapshotId.exists(isGiven))
   } ++ (if (isGiven(snapshot.snapshotId)) partsOfRemovedLeaves else Vector.empty)
 
   override def changesIn(part: FilePart): Iterator[ManifestEntry] = part match {

@@ -96,7 +96,7 @@ final private[root] class RootMaintenance(
 
   /** Returns whether a rewrite of manifests may rewrite the leaf. Reads the delete manifests in Avro. */
   private def isMovable(leaf: LeafPart): Boolean = isRewritable(leaf) ||
-    !table.reading(read(leaf).consume(_.exists(e => e.isLive && isPositionDeleteFile(e.file))))
+    !table.reading(read(leaf).exists(e => e.isLive && isPositionDeleteFile(e.file)))
 
   private def isPositionDeleteFile(file: ContentFile): Boolean =
     file.content == Content.PositionDeletes && !file.isDeletionVector
@@ -117,7 +117,7 @@ final private[root] class RootMaintenance(
       by: ManifestRewrite,
       earlier: Option[RewrittenLeaves]
   ): Option[(Vector[ContentEntry], RewrittenLeaves)] = {
-    val rewriter = new LeafRewriter(table, read, new LeafRuns(columns), writeDivided, isMovable, limits.maxRewriteBytes)
+    val rewriter = new LeafRewriter(table, read, new LeafRuns(columns), writeLeaf, isMovable, limits.maxRewriteBytes)
     rewriter.rewrite(unchanged, inline, by, earlier).map { result =>
       val rest = entries.filterNot(e => e.isFile && result.moved(InlinePart.key(e)))
       (replace(rest, result.groups, result.written.map(leaves.recommitted)), result)
@@ -203,7 +203,10 @@ final private[root] class RootMaintenance(
   /** Writes entries to one leaf or, if their partition values have several types, to several leaves. */
   private def writeDivided(entries: Vector[ManifestEntry]): Vector[ContentEntry] =
     if (entries.isEmpty) Vector.empty
-    else OpaqueStatistics.divide(columns, entries).map(own => leaves.write(own.map(files.toContent), Existing))
+    else OpaqueStatistics.divide(columns, entries).map(writeLeaf)
+
+  private def writeLeaf(entries: Vector[ManifestEntry]): ContentEntry =
+    leaves.write(entries.map(files.toContent), Existing)
 
   private def live(group: Vector[LeafPart]): Vector[ManifestEntry] = group.flatMap { leaf =>
     table.reading(read(leaf).filter(_.isLive).map(_.copy(status = Existing)).toVector)

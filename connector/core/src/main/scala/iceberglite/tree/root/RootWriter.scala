@@ -184,7 +184,7 @@ final private[root] class RootWriter(
    */
   private def emptyLeaves(base: ParentEntries): Set[String] = {
     val (unclear, known) = base.leaves.partition(_.mayBeEmpty)
-    val read = table.pool.map(unclear)(leaf => leaf -> table.reading(base.read(leaf).consume(_.exists(_._2.isLive))))
+    val read = table.pool.map(unclear)(leaf => leaf -> table.reading(base.read(leaf).exists(_._2.isLive)))
     (known.filterNot(_.hasLiveFiles) ++ read.filterNot(_._2).map(_._1)).map(_.path).toSet
   }
 

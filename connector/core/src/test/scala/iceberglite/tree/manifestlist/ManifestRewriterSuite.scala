@@ -1,10 +1,13 @@
 package iceberglite.tree.manifestlist
 
+import java.util.concurrent.atomic.AtomicInteger
+
 import scala.util.Random
 
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.Fuzz
+import iceberglite.spec.IcebergError.StorageFailed
 import iceberglite.spec.file.{ContentFile, EntryStatus, ManifestContent, ManifestEntry, ManifestFile, PartSummary}
 import iceberglite.spec.partition.{Identity, PartitionField, PartitionSpec, PartitionTuple}
 import iceberglite.spec.property.TableProperty
@@ -12,7 +15,7 @@ import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.Literal.IntLiteral
 import iceberglite.spec.types.NestedField
 import iceberglite.spec.types.Type.IntType
-import iceberglite.tree.{ManifestRewrite, TestTable}
+import iceberglite.tree.{CloseableIterator, ManifestRewrite, TestTable}
 import iceberglite.tree.TestTable._
 
 /** Tests [[ManifestRewriter]], which writes the live entries of manifests to new manifests, ordered by partition. */
@@ -63,6 +66,21 @@ class ManifestRewriterSuite extends AnyFunSuite {
         assert(bounded.flatten.map(_._1) == unbounded.flatten.map(_._1))
       }
     }
+  }
+
+  test("if a batch of entries cannot be written, the manifest that is being read is closed") {
+    val t = new TestTable(schema, Vector(byId))
+    t.append((1 to 20).map(i => fileIn(s"f$i", i)): _*)
+    val files = t.files.get.parts.collect { case part: ManifestPart => part }
+    val (opened, closed) = (new AtomicInteger, new AtomicInteger)
+    def read(part: ManifestPart): CloseableIterator[ManifestEntry] = {
+      opened.incrementAndGet()
+      CloseableIterator.of(part.entries(t.io), () => { closed.incrementAndGet(); () })
+    }
+    def fail = throw StorageFailed.at("write", "manifest", "The disk is full")
+    intercept[StorageFailed](new ManifestRewriter(t.tree, read, (_, _, _) => fail, maxHeapBytes = 1L)
+      .rewriteChosen(files, All, None))
+    assert(opened.get == 2 && closed.get == 2)
   }
 
   test("a range of partitions has at most the given number of entries, unless it is a single partition") {

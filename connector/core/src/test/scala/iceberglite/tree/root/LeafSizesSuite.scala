@@ -4,8 +4,8 @@ import scala.util.Random
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.spec.FormatVersion.V4
-import iceberglite.spec.file.{ContentFile, MetricMaps}
+import iceberglite.spec.FormatVersion.{V2, V4}
+import iceberglite.spec.file.{ContentFile, EntryStatus, ManifestEntry, MetricMaps, Metrics}
 import iceberglite.spec.partition.PartitionTuple
 import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.Literal.{LongLiteral, StringLiteral}
@@ -59,4 +59,27 @@ class LeafSizesSuite extends AnyFunSuite {
       val sizes = leafBytes(t)
       assert(sizes.size > 2 && sizes.forall(s => s > target / 2 && s < target * 1.2), sizes)
     }
+
+  private def runsOf(t: TestTable): Vector[Int] =
+    new LeafRuns(RootSamples.columnsOf(t.metadata)).of(t.live, target.toLong)(identity).map(_.size)
+
+  test("entries of a manifest in Avro, whose estimated size does not depend on their statistics, are measured") {
+    val schema = columns(50)
+    val t = new TestTable(schema, version = V2)
+    t.commit(Vector.tabulate(600)(file(_, schema)))
+    assert(runsOf(t).sum == 600 && runsOf(t).size >= 2)
+  }
+
+  test("the measured entries do not determine the size of others that have more statistics") {
+    val schema = columns(50)
+    val t = table(schema)
+    def sparse(i: Int) = i >= 1000 && i < 2000
+    val added =
+      Vector.tabulate(3000)(i => if (sparse(i)) file(i, schema).copy(metrics = Metrics.Empty) else file(i, schema))
+    val runs = new LeafRuns(RootSamples.columnsOf(t.metadata)).of(
+      added.map(f => ManifestEntry(EntryStatus.Added, Some(1L), None, None, f)),
+      target.toLong
+    )(identity)
+    assert(runs.size >= 6 && runs.size <= 9, runs.map(_.size))
+  }
 }

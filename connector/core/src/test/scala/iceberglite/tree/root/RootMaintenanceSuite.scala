@@ -203,7 +203,7 @@ class RootMaintenanceSuite extends AnyFunSuite {
       new LeafRuns(RootSamples.columnsOf(table.testTable.metadata)),
       { batch =>
         batch.foreach(e => held.add(e.file.metrics))
-        Vector(leaves.head.leaf)
+        leaves.head.leaf
       },
       isMovable = _ => true,
       maxHeapBytes = 1L
@@ -240,7 +240,7 @@ class RootMaintenanceSuite extends AnyFunSuite {
       table.testTable.tree,
       _.entries(table.io),
       new LeafRuns(RootSamples.columnsOf(table.testTable.metadata)),
-      _ => Vector(first.leaf),
+      _ => first.leaf,
       isMovable = leaf => checked.add(leaf.path),
       maxHeapBytes = Long.MaxValue
     )

@@ -70,7 +70,7 @@ final private[table] class TablePartitions(table: Table, snapshot: Option[Snapsh
   /** Returns the first data file for which `accepts` is true, given which of its rows may satisfy a condition. */
   private def findFile(condition: Expression)(accepts: RowMatch => Boolean): Option[ManifestEntry] = {
     val rowFilter = new RowFilter(condition, caseSensitive = true, metadata)
-    liveEntries(rowFilter).map(_.consume(_.find(e => accepts(rowFilter.matches(e))))).collectFirst { case Some(e) => e }
+    liveEntries(rowFilter).map(_.find(e => accepts(rowFilter.matches(e)))).collectFirst { case Some(e) => e }
   }
 
   /** Returns the entries of live data files, for each part of the tree that may list files with matching rows. */

@@ -90,9 +90,9 @@ object MetadataDelete {
     head.forall { snapshot =>
       val files = MetadataTree.at(snapshot, table.tree())
       files.parts.filter(rowFilter.mightMatch).forall { part =>
-        files.entries(part).consume(_.forall { entry =>
+        files.entries(part).forall { entry =>
           !entry.isLive || entry.file.content != Content.Data || rowFilter.matches(entry) != RowMatch.SomeRows
-        })
+        }
       }
     }
   }
